@@ -92,7 +92,7 @@ TEST_CASE("a card of 1.0 has its supported interfaces at the gateway")
             "skills":[{"id":"s","name":"S","description":"d","tags":["t"]}],"iconUrl":"https://icons.example.com/i.png"})",
         here
     );
-    REQUIRE(card["supportedInterfaces"].size() == 4);
+    REQUIRE(card["supportedInterfaces"].size() == 5);
     CHECK(card["supportedInterfaces"][0]["url"] == here);
     CHECK(card["supportedInterfaces"][0]["protocolBinding"] == "JSONRPC");
     CHECK(card["supportedInterfaces"][0]["protocolVersion"] == "1.0");
@@ -110,9 +110,15 @@ TEST_CASE("both halves of a hybrid card point at the gateway")
         here
     );
     CHECK(card["url"] == here);
-    REQUIRE(card["supportedInterfaces"].size() == 4);
+    REQUIRE(card["supportedInterfaces"].size() == 5);
     for (const auto& each : card["supportedInterfaces"]) {
-        CHECK(each["url"] == here + (each["protocolBinding"] == "JSONRPC" ? "" : "/rest"));
+        const bool grpc = each["protocolBinding"] == "GRPC";
+        const auto host = here.substr(here.find("//") + 2);
+        CHECK(
+            each["url"] ==
+            (grpc ? host.substr(0, host.find('/')) : here + (each["protocolBinding"] == "JSONRPC" ? "" : "/rest"))
+        );
+        CHECK(each.value("tenant", "") == (grpc ? "a" : ""));
     }
 }
 
@@ -164,7 +170,7 @@ TEST_CASE("a card that offers nothing but HTTP+JSON is served, and prefers it")
     CHECK(card["url"] == here + "/rest");
     CHECK(card["preferredTransport"] == "HTTP+JSON");
     CHECK(card["supportedInterfaces"][0]["protocolBinding"] == "HTTP+JSON");
-    CHECK(card["supportedInterfaces"].size() == 4);
+    CHECK(card["supportedInterfaces"].size() == 5);
 }
 
 TEST_CASE("public_url stands in cards when it is set")

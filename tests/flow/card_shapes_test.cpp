@@ -54,7 +54,7 @@ TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else 
     CHECK_FALSE(parsed(modern.body).contains("url"));
     CHECK_FALSE(parsed(modern.body).contains("x-own"));
     CHECK(parsed(modern.body)["supportedInterfaces"][0]["protocolVersion"] == "1.0");
-    CHECK(parsed(modern.body)["supportedInterfaces"].size() == 4);
+    CHECK(parsed(modern.body)["supportedInterfaces"].size() == 5);
     CHECK(parsed(old.body)["preferredTransport"] == "JSONRPC");
     CHECK(parsed(old.body)["additionalInterfaces"].size() == 2);
     CHECK_FALSE(parsed(old.body).contains("supportedInterfaces"));

@@ -85,7 +85,7 @@ describe('captures of public MCP servers', patience, () => {
                     assert.equal((await client1.resolve(base, fetch)).skills.length, tools.length, id);
                     assert.equal(AgentCard.fromJSON(card).skills.length, tools.length);
                     // Of A2A, in both generations and bindings.
-                    assert.equal(card.supportedInterfaces.length, 4);
+                    assert.equal(card.supportedInterfaces.length, 5);
                 }
             }
         });

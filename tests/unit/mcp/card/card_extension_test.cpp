@@ -88,6 +88,31 @@ TEST_CASE("A card of a bridged server offers both generations over both bindings
     }
 }
 
+TEST_CASE("The card of a bridged server offers gRPC where its callers can use it")
+{
+    const auto lists = tests::discovered(tests::captures().front());
+    for (const std::string tenant : {"a", ""}) {
+        const a2a::public_address at{
+            .base = "https://gw.example/agents/a",
+            .bridged = true,
+            .grpc = {.authority = "gw.example:443", .tenant = tenant}
+        };
+        const auto text = mcp::synthesize_card(
+            lists,
+            {.agent_id = "a", .at = at, .shape = card_shape::automatic, .limit = 64 * 1024 * 1024}
+        );
+        REQUIRE(text.has_value());
+        const auto card = *core::parse_json(*text, {.bytes = 64 * 1024 * 1024});
+        const auto& interfaces = card["supportedInterfaces"];
+        CHECK(interfaces.size() == (tenant.empty() ? 6 : 5));
+        CHECK(interfaces[4]["url"] == "gw.example:443");
+        CHECK(interfaces[4]["protocolBinding"] == "GRPC");
+        CHECK(interfaces[4]["protocolVersion"] == "1.0");
+        CHECK(interfaces[4].value("tenant", "") == tenant);
+        CHECK(card["additionalInterfaces"].size() == (tenant.empty() ? 3 : 2));
+    }
+}
+
 TEST_CASE("The schema of the MCP extension refuses what is not as it says")
 {
     const test_support::validator validator{schema()};
