@@ -26,6 +26,7 @@ constexpr std::array routes{
     responses::index_route{"GET", "/agents/<id>/.well-known/agent-card.json", "the card of an agent"},
     responses::index_route{"POST", "/agents/<id>", "a call of an agent: JSON-RPC of A2A"},
     responses::index_route{"*", "/agents/<id>/rest/...", "a call of an agent: HTTP+JSON of A2A, of 0.3 below v1/"},
+    responses::index_route{"POST", "/lf.a2a.v1.A2AService/<method>", "a call by gRPC of the agent that it names"},
     responses::index_route{"POST", "/agents/<id>/mcp", "a message to an MCP server"},
     responses::index_route{"GET", "/v0.1/servers", "the MCP servers that you may see, as an MCP registry lists them"},
 };
