@@ -77,6 +77,7 @@ routine<> http2_connection::run()
             look_at_clock();
         }
     }
+    over_ = true;
     for (const auto& exchange : exchanges_) {
         exchange->lose();
         touch(*exchange);
@@ -94,12 +95,14 @@ routine<> http2_connection::run()
 void http2_connection::turn()
 {
     running_ = true;
-    take_in();
+    if (!over_) {
+        take_in();
+    }
     bool more = true;
     while (more) {
         start_some();
         wake_touched();
-        more = flush() && !touched_.empty();
+        more = !over_ && flush() && !touched_.empty();
     }
     running_ = false;
     if (!touched_.empty() || started_ < starting_.size()) {
@@ -210,6 +213,9 @@ void http2_connection::on_ready(std::uint32_t /*events*/)
 
 void http2_connection::produce()
 {
+    if (over_) {
+        return;
+    }
     session_.produce(sending_.size());
     schedule();
 }

@@ -109,6 +109,7 @@ private:
     bool announced_ = false;
     bool ended_idle_ = false;
     bool running_ = false;
+    bool over_ = false;  // the session knows exchanges that may be gone: it is used no more
 };
 
 }  // namespace net
