@@ -15,7 +15,6 @@ namespace {
 using core::errc;
 using reason = http2::error_code;
 
-constexpr core::duration last_write_grace{1000};
 constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n";
 
 core::error no_room()
