@@ -2,6 +2,7 @@
 
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
+#include "core/url.hpp"
 #include "gateway/management/advice.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/management/answer_builder.hpp"
@@ -228,7 +229,7 @@ json read_methods::record_of(const registered_agent& agent) const
 {
     const auto& id = agent.entry->record.id;
     auto record = agent_record(agent.entry->record);
-    if (agent.entry->call_url != agent.entry->record.url) {
+    if (agent.entry->call_url != core::http_form(agent.entry->record.url)) {
         record["call_url"] = agent.entry->call_url;
     }
     if (agent.declared()) {

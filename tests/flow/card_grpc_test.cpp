@@ -202,6 +202,7 @@ TEST_CASE("An agent of gRPC that the management API adds is shown with its URL a
     CHECK(get_card(gateway, "a").status == 200);
     const auto shown = flow::manage(gateway, "agents/get", {{"id", "a"}});
     CHECK(core::to_text(shown).find('"' + url + '"') != std::string::npos);
+    CHECK(core::to_text(shown).find("call_url") == std::string::npos);
     const auto refused = flow::error_of(
         gateway,
         "agents/upsert",
