@@ -568,11 +568,12 @@ void session::reset(std::int32_t id, error_code code)
 
 void session::detach(std::int32_t id)
 {
-    auto* const native = library_->native;
-    ::nghttp2_session_set_stream_user_data(native, id, nullptr);
-    if (library_->serves() && ::nghttp2_session_get_stream_remote_close(native, id) == 0) {
-        library_->submit_reset(id, error_code::no_error);
-    }
+    ::nghttp2_session_set_stream_user_data(library_->native, id, nullptr);
+}
+
+bool session::is_open(std::int32_t id) const noexcept
+{
+    return ::nghttp2_session_find_stream(library_->native, id) != nullptr;
 }
 
 void session::announce_end()

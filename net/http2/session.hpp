@@ -146,9 +146,11 @@ public:
     // Ends the stream in both directions. Its user is told nothing more.
     void reset(std::int32_t id, error_code code);
 
-    // The user, which has sent the end, is told nothing more. What the peer still sends of the stream is dropped: role server resets it
-    // with no_error (RFC 9113 section 8.1).
+    // The user, which has sent the end, is told nothing more. What the peer still sends of the stream is dropped, up to a window of it.
     void detach(std::int32_t id);
+
+    // Neither side has reset the stream, nor have both ended it.
+    bool is_open(std::int32_t id) const noexcept;
 
     // Role server: the work that on_request() began has ended.
     void end_work() noexcept;

@@ -265,7 +265,8 @@ void http2_connection::rest()
 
 core::steady_time http2_connection::due() const noexcept
 {
-    auto due = std::min({final_at_, stalled_at_, announced_ ? never : old_at_});
+    const auto linger_until = lingering_.empty() ? never : lingering_.front().until;
+    auto due = std::min({final_at_, stalled_at_, announced_ ? never : old_at_, linger_until});
     if (!session_.settled()) {
         due = std::min(due, begun_ + parts_.settings.header_timeout);
     }
@@ -289,6 +290,7 @@ void http2_connection::look_at_clock()
             parts_.caller.close(/*hard=*/true);
         }
     }
+    end_lingering(now);
     if (final_at_ <= now) {
         final_at_ = never;
         session_.end();
@@ -301,6 +303,21 @@ void http2_connection::look_at_clock()
     }
     if (exchanges_.empty() && idle_since_ + parts_.settings.idle_timeout <= now && !std::exchange(ended_idle_, true)) {
         session_.end();
+    }
+}
+
+void http2_connection::linger(std::int32_t stream)
+{
+    lingering_.push_back({stream, parts_.owner.now() + parts_.settings.linger_pause});
+}
+
+// RFC 9113 section 8.1.
+void http2_connection::end_lingering(core::steady_time now)
+{
+    for (; !lingering_.empty() && lingering_.front().until <= now; lingering_.pop_front()) {
+        if (session_.is_open(lingering_.front().id)) {
+            session_.reset(lingering_.front().id, reason::no_error);
+        }
     }
 }
 

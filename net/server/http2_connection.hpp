@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,9 @@ public:
     // Puts what is ready into the output at once.
     void produce();
     void touch(http2_exchange& exchange) noexcept;
+    // This stream was answered before its request had come. A reset at once could cost the caller the answer, and hides the caller's own
+    // faults.
+    void linger(std::int32_t stream);
 
 private:
     using touched_list = boost::intrusive::
@@ -87,6 +91,7 @@ private:
     bool flush();
     void rest();
     void look_at_clock();
+    void end_lingering(core::steady_time now);
     core::steady_time due() const noexcept;
     void count_streams(int more) noexcept;
     void ended(http2_exchange* exchange, const std::exception_ptr& bug);
@@ -100,6 +105,11 @@ private:
     std::vector<http2_exchange*> starting_;  // the first is the next
     std::size_t started_ = 0;                // of `starting_`
     touched_list touched_;
+    struct lingering_stream {
+        std::int32_t id;
+        core::steady_time until;
+    };
+    std::deque<lingering_stream> lingering_;  // in their order
     core::steady_time begun_;
     core::steady_time idle_since_;
     core::steady_time old_at_;

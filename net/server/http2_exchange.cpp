@@ -94,6 +94,9 @@ void http2_exchange::end()
             session.reset(id_, reason::internal_error);
         } else {
             session.detach(id_);
+            if (!whole_) {
+                connection_.linger(id_);
+            }
         }
         closed_ = true;
     }

@@ -160,7 +160,7 @@ TEST_CASE("Answers take turns: a short one does not wait for the end of a long o
     }));
 }
 
-TEST_CASE("A stream that is detached while its request still comes is reset without an error")
+TEST_CASE("What still comes of a stream that was answered is dropped until it is reset")
 {
     session_rig rig;
     rig.feed(raw::client_start() + raw::headers_frame(1, raw::post(), raw::end_headers));
@@ -169,7 +169,12 @@ TEST_CASE("A stream that is detached while its request still comes is reset with
     CHECK(rig.ends().empty());
     rig.log.clear();
     rig.session.detach(1);
+    rig.feed(raw::frame(raw::data, 0, 1, "late"));
+    CHECK(rig.ends().empty());
+    REQUIRE(rig.session.is_open(1));
+    rig.session.reset(1, error_code::no_error);
     CHECK(rig.ends() == "reset 1 no_error\n");
+    CHECK_FALSE(rig.session.is_open(1));
     rig.feed(raw::frame(raw::data, raw::end_stream, 1, "late"));
     CHECK(rig.ends().empty());
     CHECK(rig.log.empty());
