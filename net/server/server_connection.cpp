@@ -22,6 +22,7 @@ constexpr core::duration first_request_grace{1000};
 // After the last answer on a connection, for what its caller sends though nothing more is answered.
 constexpr std::size_t lingering_bytes = 64 * 1024;
 constexpr core::duration lingering_time{1000};
+constexpr core::duration lingering_after_fault{500};  // an attack is over within a second
 
 handshake outcome_of(const SSL& complete)
 {
@@ -309,7 +310,8 @@ routine<> server_connection::linger()
     if (answered() && !body_.has_come()) {
         co_await drop_rest();
     }
-    const auto until = loop_.now() + lingering_time;
+    const bool failed = http2_ != nullptr && http2_->failed();
+    const auto until = loop_.now() + (failed ? lingering_after_fault : lingering_time);
     const auto most = caller_.bytes_in() + lingering_bytes;
     bool going_on = true;
     while (going_on && !caller_.closed() && caller_.bytes_in() < most) {
