@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace net {
+namespace {
+
+constexpr std::size_t most_spare = 64;
+
+}  // namespace
 
 bool http2_origin::usable(http2_upstream& which, const upstream_target& target, core::steady_time now)
 {
@@ -39,9 +44,31 @@ agent_lease http2_origin::take(const upstream_target& target)
     if (found == nullptr) {
         return nullptr;
     }
-    auto made = std::make_unique<http2_side>(shared_from_this(), found->target());
-    place(*made, *found);
+    auto made = make(found->target());
+    place(static_cast<http2_side&>(*made), *found);
     return made;
+}
+
+agent_lease http2_origin::make(std::shared_ptr<const upstream_target> target)
+{
+    std::unique_ptr<http2_side> made;
+    if (spare_.empty()) {
+        made = std::make_unique<http2_side>(*this);
+    } else {
+        made = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    made->begin(shared_from_this(), std::move(target));
+    return made;
+}
+
+void http2_origin::give_back(std::unique_ptr<http2_side> side)
+{
+    const auto held = shared_from_this();
+    side->finish();
+    if (spare_.size() < most_spare && !closed_) {
+        spare_.push_back(std::move(side));
+    }
 }
 
 void http2_origin::place(http2_side& side, http2_upstream& on)
@@ -206,11 +233,15 @@ void http2_origin::drop_idle()
 void http2_origin::close()
 {
     closed_ = true;
+    spare_.clear();
     drop_idle();
 }
 
 void http2_origin::sweep(core::steady_time now)
 {
+    if (!spare_.empty()) {
+        spare_.pop_back();  // fewer calls need fewer
+    }
     for (std::size_t i = connections_.size(); i-- > 0;) {
         const auto each = connections_[i];
         if (!each->settled()) {

@@ -30,6 +30,10 @@ public:
 
     // A stream of a connection that stands and may be used; null: none has room.
     agent_lease take(const upstream_target& target);
+    // For a call that waits for one.
+    agent_lease make(std::shared_ptr<const upstream_target> target);
+    // One of take() or make(), after its call: its memory is used again.
+    void give_back(std::unique_ptr<http2_side> side);
 
     // Closes what is idle; what has streams takes no more.
     void drop_idle();
@@ -77,6 +81,7 @@ private:
     loop& loop_;
     pool_settings settings_;
     std::vector<std::shared_ptr<http2_upstream>> connections_;
+    std::vector<std::unique_ptr<http2_side>> spare_;
     waiting_list waiting_;  // the first has waited longest
     changed_list changed_;
     keepalive_estimate trust_;

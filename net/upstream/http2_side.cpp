@@ -37,21 +37,44 @@ void add_length(std::string& head)
 
 }  // namespace
 
-http2_side::http2_side(std::shared_ptr<http2_origin> origin, std::shared_ptr<const upstream_target> target)
-    : origin_{std::move(origin)},
-      target_{std::move(target)},
-      parser_{answer_limits(origin_->settings())},
-      body_{origin_->owner().buffers()}
+http2_side::http2_side(http2_origin& origin)
+    : parser_{answer_limits(origin.settings())},
+      body_{origin.owner().buffers()}
 {
 }
 
 http2_side::~http2_side()
+{
+    if (origin_ != nullptr) {
+        finish();
+    }
+}
+
+void http2_side::begin(std::shared_ptr<http2_origin> origin, std::shared_ptr<const upstream_target> target)
+{
+    origin_ = std::move(origin);
+    target_ = std::move(target);
+}
+
+void http2_side::finish() noexcept
 {
     listener_ = nullptr;
     close();
     if (connection_ != nullptr) {
         connection_->credit(0, body_.clear());
     }
+    http2_change_hook::unlink();
+    static_cast<http2_progress&>(*this) = {};
+    parser_.reset();
+    for (auto* const text : {&head_text_, &trailers_}) {
+        text->clear();
+        if (text->capacity() > kept_head) {
+            std::string{}.swap(*text);
+        }
+    }
+    connection_.reset();
+    target_.reset();
+    origin_.reset();
 }
 
 void http2_side::connect(signal& listener)

@@ -32,13 +32,47 @@ using http2_change_hook = boost::intrusive::list_base_hook<
     boost::intrusive::tag<struct http2_change>,
     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
+// How far one call has come. A side is used again, with its memory.
+struct http2_progress {
+    signal* listener_ = nullptr;
+    std::optional<core::error> failure_;  // to connect
+    std::int32_t id_ = 0;                 // 0: no stream, or not any more
+    std::uint64_t sent_at_ = 0;           // the connection's bytes before the request
+    std::uint64_t bytes_before_ = 0;      // that had come on the connection then
+    core::steady_time sent_since_{};
+    std::string_view unsent_;
+    std::optional<core::error> fault_;  // of the agent
+    error_code send_error_;
+    error_code end_reason_;
+    std::uint64_t bytes_in_ = 0;
+    std::size_t uncredited_ = 0;  // released since frames were last asked for
+    unsigned interim_ = 0;
+    bool waiting_ = false;
+    bool reused_ = false;
+    bool last_ = false;           // nothing of the request comes after `unsent_`
+    bool waits_to_send_ = false;  // somebody does, until that is empty
+    bool head_came_ = false;
+    bool headed_ = false;  // and was read
+    bool answering_ = false;
+    bool whole_ = false;  // the answer
+    bool over_ = false;   // the stream is gone before that
+    bool unprocessed_ = false;
+    bool armed_ = false;
+};
+
 class http2_side final : public agent_side,
                          public http2::stream_user,
                          public http2_place_hook,
-                         public http2_change_hook {
+                         public http2_change_hook,
+                         private http2_progress {
 public:
-    http2_side(std::shared_ptr<http2_origin> origin, std::shared_ptr<const upstream_target> target);
+    explicit http2_side(http2_origin& origin);
     ~http2_side() override;
+
+    // For a call, from one that is not in use; and after it.
+    void begin(std::shared_ptr<http2_origin> origin, std::shared_ptr<const upstream_target> target);
+    void finish() noexcept;
+    http2_origin& origin() noexcept { return *origin_; }
 
     void connect(signal& listener) override;
     bool connecting() override { return waiting_; }
@@ -104,34 +138,10 @@ private:
     std::shared_ptr<http2_origin> origin_;
     std::shared_ptr<http2_upstream> connection_;  // null: it waits, or its connection is gone
     std::shared_ptr<const upstream_target> target_;
-    signal* listener_ = nullptr;
-    std::optional<core::error> failure_;  // to connect
-    std::int32_t id_ = 0;                 // 0: no stream, or not any more
-    std::uint64_t sent_at_ = 0;           // the connection's bytes before the request
-    std::uint64_t bytes_before_ = 0;      // that had come on the connection then
-    core::steady_time sent_since_{};
-    std::string_view unsent_;
     http1::response_parser parser_;
     std::string head_text_;
     std::string trailers_;
     piece_queue body_;
-    std::optional<core::error> fault_;  // of the agent
-    error_code send_error_;
-    error_code end_reason_;
-    std::uint64_t bytes_in_ = 0;
-    std::size_t uncredited_ = 0;  // released since frames were last asked for
-    unsigned interim_ = 0;
-    bool waiting_ = false;
-    bool reused_ = false;
-    bool last_ = false;  // nothing of the request comes after `unsent_`
-    bool waits_to_send_ = false;
-    bool head_came_ = false;
-    bool headed_ = false;  // and was read
-    bool answering_ = false;
-    bool whole_ = false;  // the answer
-    bool over_ = false;   // the stream is gone before that
-    bool unprocessed_ = false;
-    bool armed_ = false;
 };
 
 }  // namespace net

@@ -65,8 +65,7 @@ agent_lease upstream_pool::take_idle(const upstream_target& target)
 agent_lease upstream_pool::make(std::shared_ptr<const upstream_target> target)
 {
     if (target->http2) {
-        const auto& origin = origin_of(*target);
-        return std::make_unique<http2_side>(origin, std::move(target));
+        return origin_of(*target)->make(std::move(target));
     }
     auto made = std::make_unique<upstream_connection>(loop_, std::move(target), settings_.head_limit);
     made->life() = connection_life{settings_.life, loop_.now(), settings_.random()};
@@ -77,7 +76,7 @@ void upstream_pool::give_back(agent_lease lease)
 {
     auto* const kept = lease->to_keep();
     if (kept == nullptr) {
-        return;
+        return discard(std::move(lease));
     }
     lease.release();
     std::unique_ptr<upstream_connection> connection{kept};
@@ -109,7 +108,12 @@ void upstream_pool::give_back(agent_lease lease)
 void upstream_pool::discard(agent_lease connection)
 {
     connection->set_listener(nullptr);
-    connection->close();
+    if (!connection->target().http2) {
+        return connection->close();
+    }
+    std::unique_ptr<http2_side> side{static_cast<http2_side*>(connection.release())};
+    auto& origin = side->origin();
+    origin.give_back(std::move(side));
 }
 
 std::size_t upstream_pool::idle() const noexcept

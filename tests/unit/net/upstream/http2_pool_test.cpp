@@ -246,8 +246,9 @@ net::routine<> meet_the_end(rig& r, http2_agent& agent)
     co_await call(r.pool, to, "/", "x");
     CHECK(agent.wait_for_open_connections(0));
     const auto got = co_await call(r.pool, to, "/", "x");
-    CHECK(got.failure == fine);
-    CHECK(agent.accepted_connections() == 2);
+    // The loop may have heard of it, or may not.
+    CHECK((got.failure == fine || got.unprocessed));
+    CHECK(agent.requests().size() == (got.failure == fine ? 2 : 1));
 }
 
 }  // namespace
@@ -371,7 +372,7 @@ TEST_CASE("a connection without a call closes after its time, and so does one th
     }
 }
 
-TEST_CASE("a connection that its agent has ended is not used again")
+TEST_CASE("a call that meets the end of an idle connection was not processed")
 {
     http2_agent agent{[](const recorded_request&) {
         auto said = h2::answer(200, "ok");
