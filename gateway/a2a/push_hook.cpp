@@ -85,7 +85,7 @@ namespace {
 using core::errc;
 
 // Longer texts are read on another thread.
-constexpr std::size_t read_at_once = 256 * 1024;
+constexpr std::size_t scanned_at_once = 256 * 1024;
 
 }  // namespace
 
@@ -134,7 +134,7 @@ net::routine<::a2a::translation<push_call>> push_hook::mediate(request_context& 
 
 net::routine<push_hook::found_configs> push_hook::find(request_context& request, push_call call) const
 {
-    if (call.payload.size() <= read_at_once) {
+    if (call.payload.size() <= scanned_at_once) {
         co_return ::a2a::find_requested_push(call.caller, call.what, call.payload);
     }
     const auto here = request.caller.owner().get_executor();
