@@ -1,7 +1,9 @@
 #include "tests/flow/running_gateway.hpp"
 
+#include "core/url.hpp"
 #include "gateway/lifecycle/open_store.hpp"
 #include "gateway/wiring/server.hpp"
+#include "tests/support/http2_front.hpp"
 #include "tests/support/http_client.hpp"
 
 #include <pthread.h>
@@ -62,6 +64,10 @@ core::agent a2a_agent(std::string id, std::string url)
     core::agent agent;
     agent.id = std::move(id);
     agent.url = std::move(url);
+    const auto parsed = core::http_url::parse(agent.url);
+    if (parsed && parsed->host == "127.0.0.1" && test_support::http2_front::has(port_of(parsed->origin()))) {
+        agent.http = core::http_version::v2;
+    }
     return agent;
 }
 

@@ -24,7 +24,10 @@ struct http2_agent_options {
     bool tells_settings = true;   // false: it never says anything
     bool takes_bodies = true;     // false: it gives no credit beyond the first windows
     bool answers_pieces = false;  // the handler runs for each frame of a request, with what has come of the body since
-    std::string instead{};        // not empty: this is said on each connection, and nothing else
+    // Instead of the handler, in the agent's thread: a request has come, with its index; and its stream is no more, or its connection.
+    std::function<void(std::size_t, const recorded_request&)> came{};
+    std::function<void(std::size_t)> gone{};
+    std::string instead{};  // not empty: this is said on each connection, and nothing else
 };
 
 // The steps of what is said on a stream. One that says no end leaves it open for http2_agent::say().
@@ -71,6 +74,9 @@ public:
     ~http2_agent();
     http2_agent(const http2_agent&) = delete;
     http2_agent& operator=(const http2_agent&) = delete;
+
+    // Closes all connections; nothing is called after it.
+    void stop();
 
     std::uint16_t port() const noexcept;
     std::string url(std::string_view path = "") const;

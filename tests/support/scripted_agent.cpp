@@ -2,6 +2,7 @@
 
 #include "tests/support/agent_ledger.hpp"
 #include "tests/support/conversation.hpp"
+#include "tests/support/http2_front.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -114,6 +115,7 @@ private:
     std::optional<asio::ssl::context> tls_;
     asio::io_context io_{1};  // after all that its coroutines refer to: it is destroyed first
     std::thread thread_;
+    std::optional<http2_front> front_;
 };
 
 scripted_agent::server::server(agent_options options)
@@ -137,10 +139,15 @@ scripted_agent::server::server(agent_options options)
     port = acceptor.local_endpoint().port();
     asio::co_spawn(io_, accept_connections(std::move(acceptor)), rethrow);
     thread_ = std::thread{[this] { io_.run(); }};
+    if (!tls_ && accepts_ == on_accept::serve && options.port == 0 && agents_speak_http2()) {
+        front_.emplace(port);
+        port = front_->port();
+    }
 }
 
 scripted_agent::server::~server()
 {
+    front_.reset();
     io_.stop();
     thread_.join();
 }
