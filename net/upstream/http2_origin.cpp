@@ -87,24 +87,44 @@ void http2_origin::join(http2_side& side)
     begin_attempts();
 }
 
-// Each of those that wait has at most one connection made for it.
+// Each of those that wait has at most one connection made for it. One that is idle meanwhile is not trusted any more, or not for them.
 void http2_origin::begin_attempts()
 {
-    auto open = static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(), [](const auto& each) {
-        return !each->retired();
-    }));
     for (auto& side : waiting_) {
-        if (open >= settings_.http2_connections) {
+        if (side.attempt != nullptr) {
+            continue;
+        }
+        if (open() >= settings_.http2_connections && !end_idle()) {
             return;
         }
-        if (side.attempt == nullptr) {
+        if (side.attempt == nullptr) {  // the end of another one may have begun it
             auto& made = connections_.emplace_back(std::make_shared<http2_upstream>(shared_from_this(), side.wanted()));
             made->owner = &side;
             side.attempt = made.get();
             made->begin();
-            ++open;
         }
     }
+}
+
+std::size_t http2_origin::open() const noexcept
+{
+    return static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(), [](const auto& each) {
+        return !each->retired();
+    }));
+}
+
+// False: none was.
+bool http2_origin::end_idle() noexcept
+{
+    const auto found = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
+        return each->settled() && each->idle() && !each->retired();
+    });
+    if (found == connections_.end()) {
+        return false;
+    }
+    const auto idle = *found;
+    idle->close();
+    return true;
 }
 
 // The connection that is being made for it goes to another one that has none, or ends.

@@ -75,6 +75,8 @@ private:
     http2_upstream* find(const upstream_target& target, core::steady_time now);
     void place(http2_side& side, http2_upstream& on);
     void begin_attempts();
+    std::size_t open() const noexcept;
+    bool end_idle() noexcept;
     void pass_on(http2_side& side) noexcept;
     static void end(http2_upstream& which);
 

@@ -229,6 +229,18 @@ net::routine<> retire_in_use(rig& r, http2_agent& agent)
     CHECK(agent.goaways() == 2);
 }
 
+// One that has rested for longer than its agent is known to keep it makes room for a new one.
+net::routine<> rest_too_long(rig& r, http2_agent& agent)
+{
+    const auto to = target_of(agent.url());
+    co_await call(r.pool, to, "/", "x");
+    co_await a_moment(r.loop, net::keepalive_estimate::at_first + 200ms);
+    const auto got = co_await call(r.pool, to, "/", "x");
+    CHECK(got.failure == fine);
+    CHECK(agent.accepted_connections() == 2);
+    CHECK(agent.wait_for_open_connections(1));
+}
+
 net::routine<> until_closed(rig& r, http2_agent& agent)
 {
     co_await call(r.pool, target_of(agent.url()), "/", "x");
@@ -358,6 +370,15 @@ TEST_CASE("a target that is dropped gets new connections, and the old ones end w
     }};
     rig r;
     r.run(retire_in_use(r, agent));
+}
+
+TEST_CASE("a connection that is not trusted any more makes room for a new one")
+{
+    http2_agent agent{ok};
+    net::pool_settings settings;
+    settings.http2_connections = 1;
+    rig r{settings};
+    r.run(rest_too_long(r, agent));
 }
 
 TEST_CASE("a connection without a call closes after its time, and so does one that is too old")
