@@ -150,7 +150,26 @@ void append_digits(std::string& out, int value, int count)
     }
 }
 
+bool is_writable(const std::chrono::year_month_day& date) noexcept
+{
+    return date.year() >= std::chrono::year{1} && date.year() <= std::chrono::year{9999};
+}
+
 }  // namespace
+
+std::optional<utc_time> read_timestamp(std::string_view raw)
+{
+    std::string room;
+    const auto read = is_string(raw) ? read_moment(text_of(raw, room)) : std::nullopt;
+    if (!read || !is_writable(std::chrono::floor<std::chrono::days>(read->at))) {
+        return std::nullopt;
+    }
+    std::int32_t nanos = 0;
+    for (std::size_t i = 0; i < 9; ++i) {
+        nanos = nanos * 10 + (i < read->fraction.size() ? read->fraction[i] - '0' : 0);
+    }
+    return utc_time{read->at, nanos};
+}
 
 bool append_timestamp(std::string& out, std::string_view raw)
 {
@@ -165,12 +184,11 @@ bool append_timestamp(std::string& out, std::string_view raw)
     const auto day = std::chrono::floor<std::chrono::days>(read->at);
     const std::chrono::year_month_day date{day};
     const std::chrono::hh_mm_ss time{read->at - day};
-    const int year = static_cast<int>(date.year());
-    if (year < 1 || year > 9999) {
+    if (!is_writable(date)) {
         return false;
     }
     out += '"';
-    append_digits(out, year, 4);
+    append_digits(out, static_cast<int>(date.year()), 4);
     out += '-';
     append_digits(out, static_cast<int>(static_cast<unsigned>(date.month())), 2);
     out += '-';

@@ -43,9 +43,8 @@ const field_row* known(const message_type& type, const wire_field& field) noexce
 
 class canonical_maker {
 public:
-    explicit canonical_maker(std::string& out)
-        : writer_{out},
-          out_{out}
+    canonical_maker(std::string& out, std::size_t size)
+        : writer_{out, size}
     {
     }
 
@@ -56,14 +55,15 @@ public:
             why_ = "is nested too deep";
             return;
         }
-        std::array<std::size_t, message_type::most_numbers> from{};  // by row: the first field that no other of its oneof has ended
+        std::array<std::size_t, message_type::most_numbers> from{
+        };  // by row: the first field that no other of its oneof has ended
         std::uint32_t seen = 0;
         std::size_t count = 0;
         const auto why = for_each_field(of, [&](const wire_field& field) {
             ++count;
             const auto* const row = known(type, field);
             if (row == nullptr) {
-                out_ += field.raw;
+                writer_.sink().put(field.raw);
                 return;
             }
             const auto bit = 1U << type.index_of(*row);
@@ -101,7 +101,7 @@ private:
                 return;
             }
             if (row.kind != field_kind::message && row.alone == 0) {
-                out_ += each.raw;
+                writer_.sink().put(each.raw);
             } else if (row.kind != field_kind::message) {
                 last = each.raw;
             } else if (row.alone == 0) {
@@ -110,7 +110,7 @@ private:
                 parts.push_back(each.bytes);
             }
         });
-        out_ += last;
+        writer_.sink().put(last);
         if (!parts.empty()) {
             nested(row, parts, within.depth);
         }
@@ -124,7 +124,6 @@ private:
     }
 
     wire_writer writer_;
-    std::string& out_;
     std::string_view why_;
 };
 
@@ -132,7 +131,7 @@ private:
 
 std::string_view append_canonical(std::string& out, const message_type& type, std::string_view bytes)
 {
-    canonical_maker make{out};
+    canonical_maker make{out, bytes.size()};
     make.message(type, {&bytes, 1}, deepest);
     return make.finish();
 }

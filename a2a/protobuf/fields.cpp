@@ -107,7 +107,9 @@ void append_tenant(std::string& out, const message_type& type, std::string_view 
 {
     const auto* const row = find_row(type, "tenant");
     if (row != nullptr && !tenant.empty()) {
-        wire_writer{out}.delimited(row->number, tenant);
+        wire_writer to{out, tenant.size() + 16};
+        to.delimited(row->number, tenant);
+        to.finish();
     }
 }
 

@@ -1,26 +1,54 @@
 #include "a2a/protobuf/json_text.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/json_bytes.hpp"
 #include "core/utf8.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace a2a::protobuf {
 namespace {
 
-constexpr std::string_view letters_escaped = "\"\\/\b\f\n\r\t";
-constexpr std::string_view letters_after_backslash = "\"\\/bfnrt";
+// The letter behind the backslash for a byte that is escaped so, or NUL.
+constexpr std::array<char, 256> letters = [] {
+    std::array<char, 256> table{};
+    table['"'] = '"';
+    table['\\'] = '\\';
+    table['\b'] = 'b';
+    table['\f'] = 'f';
+    table['\n'] = 'n';
+    table['\r'] = 'r';
+    table['\t'] = 't';
+    return table;
+}();
 
-void append_escaped(std::string& out, char c)
-{
-    const auto at = letters_escaped.find(c);
-    if (at == std::string_view::npos) {
-        core::append_escape(out, static_cast<unsigned char>(c));
-    } else {
-        out += '\\';
-        out += letters_after_backslash[at];
+// The byte that such a letter stands for.
+constexpr std::array<char, 256> escaped = [] {
+    std::array<char, 256> table{};
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+        table[static_cast<unsigned char>(letters[i])] = static_cast<char>(i);
     }
+    table['/'] = '/';
+    return table;
+}();
+
+constexpr std::size_t longest_escape = 6;  // `\u001f`
+
+char* put_escape(char* to, char c) noexcept
+{
+    const auto byte = static_cast<unsigned char>(c);
+    *to++ = '\\';
+    if (letters[byte] != '\0') {
+        *to++ = letters[byte];
+        return to;
+    }
+    for (const char each : {'u', '0', '0', core::hex_digits[byte >> 4U], core::hex_digits[byte & 0x0FU]}) {
+        *to++ = each;
+    }
+    return to;
 }
 
 // The code unit of the `\uXXXX` at `at`, which is whole.
@@ -34,77 +62,91 @@ std::uint32_t code_unit(const char* at) noexcept
     return unit;
 }
 
-void append_utf8(std::string& out, std::uint32_t point)
+char* put_utf8(char* to, std::uint32_t point) noexcept
 {
-    const auto tail = [&out, point](unsigned shift) { out += static_cast<char>(0x80U | (point >> shift & 0x3FU)); };
+    const auto tail = [&to, point](unsigned shift) { *to++ = static_cast<char>(0x80U | (point >> shift & 0x3FU)); };
     if (point < 0x80) {
-        out += static_cast<char>(point);
+        *to++ = static_cast<char>(point);
     } else if (point < 0x800) {
-        out += static_cast<char>(0xC0U | point >> 6U);
+        *to++ = static_cast<char>(0xC0U | point >> 6U);
         tail(0);
     } else if (point < 0x10000) {
-        out += static_cast<char>(0xE0U | point >> 12U);
+        *to++ = static_cast<char>(0xE0U | point >> 12U);
         tail(6);
         tail(0);
     } else {
-        out += static_cast<char>(0xF0U | point >> 18U);
+        *to++ = static_cast<char>(0xF0U | point >> 18U);
         tail(12);
         tail(6);
         tail(0);
     }
+    return to;
 }
 
 }  // namespace
 
-bool append_json_text(std::string& out, std::string_view text)
+bool put_json_text(text_sink& to, std::string_view text)
 {
-    out += '"';
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at != end) {
-        const char* const run = at;
-        at = core::wide_bytes::skip_plain(at, end);
-        while (at != end && static_cast<unsigned char>(*at) >= 0x80) {
-            const auto length = core::utf8_length(at, end);
+    const char* from = text.data();
+    const char* const end = from + text.size();
+    char* at = to.room(text.size() + 2);
+    *at++ = '"';
+    while (from != end) {
+        const char* const run = from;
+        from = core::wide_bytes::skip_plain(from, end);
+        while (from != end && static_cast<unsigned char>(*from) >= 0x80) {
+            const auto length = core::utf8_length(from, end);
             if (length == 0) {
                 return false;
             }
-            at += length;
+            from += length;
         }
-        out.append(run, at);
-        if (at != end && !core::is(*at, core::byte_class::plain)) {
-            append_escaped(out, *at++);
+        std::memcpy(at, run, static_cast<std::size_t>(from - run));
+        at += from - run;
+        if (from != end && !core::is(*from, core::byte_class::plain)) {
+            to.took(at);
+            at = put_escape(to.room(longest_escape + static_cast<std::size_t>(end - from)), *from);
+            ++from;
         }
     }
-    out += '"';
+    *at++ = '"';
+    to.took(at);
     return true;
 }
 
-bool append_unescaped(std::string& out, std::string_view raw)
+bool put_unescaped(text_sink& sink, std::string_view raw)
 {
+    char* to = sink.room(raw.size());  // no escape is shorter than what it says
+    const char* from = raw.data();
+    const char* const end = from + raw.size();
     for (;;) {
-        const auto plain = raw.substr(0, raw.find('\\'));
-        out += plain;
-        raw.remove_prefix(plain.size());
-        if (raw.empty()) {
+        const char* const run = from;
+        const auto* const found =
+            static_cast<const char*>(std::memchr(from, '\\', static_cast<std::size_t>(end - from)));
+        from = found == nullptr ? end : found;
+        std::memcpy(to, run, static_cast<std::size_t>(from - run));
+        to += from - run;
+        if (from == end) {
+            sink.took(to);
             return true;
         }
-        if (raw[1] != 'u') {
-            out += letters_escaped[letters_after_backslash.find(raw[1])];
-            raw.remove_prefix(2);
+        if (from[1] != 'u') {
+            *to++ = escaped[static_cast<unsigned char>(from[1])];
+            from += 2;
             continue;
         }
-        auto point = code_unit(raw.data());
-        raw.remove_prefix(6);
+        auto point = code_unit(from);
+        from += 6;
         if (point >= 0xD800 && point <= 0xDFFF) {
-            const auto low = point < 0xDC00 && raw.starts_with("\\u") ? code_unit(raw.data()) : 0;
+            const bool pair = point < 0xDC00 && end - from >= 6 && from[0] == '\\' && from[1] == 'u';
+            const auto low = pair ? code_unit(from) : 0;
             if (low < 0xDC00 || low > 0xDFFF) {
                 return false;
             }
             point = 0x10000 + ((point - 0xD800) << 10U) + (low - 0xDC00);
-            raw.remove_prefix(6);
+            from += 6;
         }
-        append_utf8(out, point);
+        to = put_utf8(to, point);
     }
 }
 

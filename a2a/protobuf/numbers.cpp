@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <system_error>
 
 namespace a2a::protobuf {
@@ -42,36 +44,46 @@ decimal decimal_of(std::string_view text)
     return read.digits.empty() ? decimal{} : read;
 }
 
-constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view base64_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr std::uint8_t no_letter = 0xFF;
 
 constexpr std::array<std::uint8_t, 256> letter_values = [] {
     std::array<std::uint8_t, 256> values{};
     values.fill(no_letter);
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-        values[static_cast<unsigned char>(letters[i])] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < base64_letters.size(); ++i) {
+        values[static_cast<unsigned char>(base64_letters[i])] = static_cast<std::uint8_t>(i);
     }
     values['-'] = 62;
     values['_'] = 63;
     return values;
 }();
 
+// Two letters for each twelve bits: half of the steps.
+constexpr std::array<std::array<char, 2>, 4096> letter_pairs = [] {
+    std::array<std::array<char, 2>, 4096> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = {base64_letters[i >> 6U], base64_letters[i & 63U]};
+    }
+    return pairs;
+}();
+
+constexpr std::size_t longest_double = 32;
+
 }  // namespace
 
-void append_double(std::string& out, double value)
+void put_double(text_sink& to, double value)
 {
-    std::array<char, 32> room{};
-    char* end = room.data();
-    if (value == std::trunc(value) && std::abs(value) < 1e15 && (value != 0 || !std::signbit(value))) {
-        end = std::to_chars(room.begin(), room.end(), static_cast<std::int64_t>(value))
-                  .ptr;  // the common case, and the fastest
-    } else if (value == std::trunc(value) && std::abs(value) < 1e21) {
-        end = std::to_chars(room.begin(), room.end(), value, std::chars_format::fixed).ptr;
+    char* const begin = to.room(longest_double);
+    char* const end = begin + longest_double;
+    const bool whole = value == std::trunc(value);
+    if (whole && std::abs(value) < 1e15 && (value != 0 || !std::signbit(value))) {
+        to.took(std::to_chars(begin, end, static_cast<std::int64_t>(value)).ptr);  // mostly, and the fastest
+    } else if (whole && std::abs(value) < 1e21) {
+        to.took(std::to_chars(begin, end, value, std::chars_format::fixed).ptr);
     } else {
-        end = std::to_chars(room.begin(), room.end(), value).ptr;
+        to.took(std::to_chars(begin, end, value).ptr);
     }
-    out.append(room.data(), end);
 }
 
 std::optional<double> nearest_double(std::string_view text)
@@ -107,30 +119,31 @@ bool is_exactly(std::string_view text, double value)
     return said == decimal_of({room.begin(), exact});
 }
 
-void append_base64(std::string& out, std::string_view bytes)
+void put_base64(text_sink& sink, std::string_view bytes)
 {
-    const auto byte = [bytes](std::size_t i) {
-        return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i]));
+    const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
+    char* to = sink.room((bytes.size() + 2) / 3 * 4);
+    const auto put = [&to](std::uint32_t twelve_bits) {
+        std::memcpy(to, letter_pairs[twelve_bits & 0xFFFU].data(), 2);
+        to += 2;
     };
-    auto to = out.size();
-    out.resize(to + (bytes.size() + 2) / 3 * 4, '=');
-    std::size_t i = 0;
-    const auto put = [&out, &to](std::uint32_t bits, unsigned count) {
-        for (unsigned shift = 18; count > 0; --count, shift -= 6) {
-            out[to++] = letters[(bits >> shift) & 63U];
-        }
-    };
-    for (; i + 3 <= bytes.size(); i += 3) {
-        put(byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2), 4);
+    for (auto left = bytes.size() / 3; left > 0; --left, from += 3) {
+        put(static_cast<std::uint32_t>(from[0]) << 4U | from[1] >> 4U);
+        put(static_cast<std::uint32_t>(from[1]) << 8U | from[2]);
     }
-    if (bytes.size() - i == 2) {
-        put(byte(i) << 16U | byte(i + 1) << 8U, 3);
-    } else if (bytes.size() - i == 1) {
-        put(byte(i) << 16U, 2);
+    if (bytes.size() % 3 == 2) {
+        put(static_cast<std::uint32_t>(from[0]) << 4U | from[1] >> 4U);
+        put(static_cast<std::uint32_t>(from[1]) << 8U);
+        to[-1] = '=';
+    } else if (bytes.size() % 3 == 1) {
+        put(static_cast<std::uint32_t>(from[0]) << 4U);
+        *to++ = '=';
+        *to++ = '=';
     }
+    sink.took(to);
 }
 
-bool append_decoded_base64(std::string& out, std::string_view text)
+bool put_decoded_base64(text_sink& sink, std::string_view text)
 {
     // Padding makes the length a multiple of four; without it nothing does.
     if (text.ends_with('=')) {
@@ -142,19 +155,31 @@ bool append_decoded_base64(std::string& out, std::string_view text)
     if (text.size() % 4 == 1) {
         return false;
     }
-    auto to = out.size();
-    out.resize(to + text.size() * 3 / 4);
-    std::uint32_t bits = 0;
+    char* to = sink.room(text.size() * 3 / 4);
+    const auto* from = reinterpret_cast<const unsigned char*>(text.data());
+    const auto* const values = letter_values.data();
     std::uint32_t bad = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::uint32_t value = letter_values[static_cast<unsigned char>(text[i])];
-        bad |= value & 0xC0U;
-        bits = bits << 6U | (value & 63U);
-        if (i % 4 != 0) {
-            out[to++] = static_cast<char>(bits >> (6 - 2 * (i % 4)));
+    for (auto left = text.size() / 4; left > 0; --left, from += 4, to += 3) {
+        const std::uint32_t a = values[from[0]];
+        const std::uint32_t b = values[from[1]];
+        const std::uint32_t c = values[from[2]];
+        const std::uint32_t d = values[from[3]];
+        bad |= a | b | c | d;
+        to[0] = static_cast<char>(a << 2U | b >> 4U);
+        to[1] = static_cast<char>(b << 4U | c >> 2U);
+        to[2] = static_cast<char>(c << 6U | d);
+    }
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < text.size() % 4; ++i) {
+        const std::uint32_t value = values[from[i]];
+        bad |= value;
+        bits = bits << 6U | value;
+        if (i > 0) {
+            *to++ = static_cast<char>(bits >> (6 - 2 * i));
         }
     }
-    return bad == 0;
+    sink.took(to);
+    return (bad & 0xC0U) == 0;
 }
 
 }  // namespace a2a::protobuf

@@ -1,14 +1,15 @@
 // Doubles as JSON numbers, and bytes as base64. Internal to a2a/protobuf/.
 #pragma once
 
+#include "a2a/protobuf/text_sink.hpp"
+
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace a2a::protobuf {
 
-// Appends the shortest text that reads as `value` again; whole numbers below 1e21 as digits only. `value` is finite.
-void append_double(std::string& out, double value);
+// Puts the shortest text that reads as `value` again; whole numbers below 1e21 as digits only. `value` is finite.
+void put_double(text_sink& to, double value);
 
 // The double nearest to a JSON number. Nothing: it is beyond all finite ones.
 std::optional<double> nearest_double(std::string_view text);
@@ -17,10 +18,10 @@ std::optional<double> nearest_double(std::string_view text);
 // as it (0.1), or rounded to at most 17 digits.
 bool is_exactly(std::string_view text, double value);
 
-// Appends the base64 of bytes, with padding (RFC 4648 section 4).
-void append_base64(std::string& out, std::string_view bytes);
+// Puts the base64 of bytes, with padding (RFC 4648 section 4).
+void put_base64(text_sink& to, std::string_view bytes);
 
-// Appends the bytes that a base64 text of either alphabet says, with or without padding. False: it is none.
-bool append_decoded_base64(std::string& out, std::string_view text);
+// Puts the bytes that a base64 text of either alphabet says, with or without padding. False: it is none.
+bool put_decoded_base64(text_sink& to, std::string_view text);
 
 }  // namespace a2a::protobuf

@@ -11,30 +11,46 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace a2a::protobuf {
 namespace {
 
-void append_digits(std::string& out, unsigned value, unsigned count)
+void put_digits(text_sink& to, unsigned value, unsigned count)
 {
-    const auto begin = out.size();
-    out.append(count, '0');
-    for (auto at = begin + count; at > begin; value /= 10) {
-        out[--at] = static_cast<char>('0' + value % 10);
+    char* const begin = to.room(count);
+    for (auto* at = begin + count; at != begin; value /= 10) {
+        *--at = static_cast<char>('0' + value % 10);
     }
+    to.took(begin + count);
 }
 
 class json_maker {
 public:
-    json_maker(const codec_options& options, std::string& out) noexcept
+    json_maker(const codec_options& options, std::size_t size, std::string& out)
         : room_{std::min(options.depth, 64U)},
-          out_{out},
           most_{out.size() + options.bytes},
+          out_{out, 2 * size + 64},
           trouble_{options.from_agent}
     {
     }
 
-    // False: trouble() knows why, or the message is irregular().
+    // False: why() knows why, or the message is irregular().
+    bool document(const message_type& type, std::string_view bytes)
+    {
+        const bool good = message(type, bytes);
+        out_.finish();
+        return good;
+    }
+
+    // JSON wants the fields of a message once each and their elements together, and the wire need not have them so.
+    bool irregular() const noexcept { return irregular_; }
+
+    trouble& why() noexcept { return trouble_; }
+    conversion counts() const noexcept { return counts_; }
+
+private:
     bool message(const message_type& type, std::string_view bytes)
     {
         switch (type.kind) {
@@ -52,27 +68,20 @@ public:
         return plain(type, bytes);
     }
 
-    // JSON wants the fields of a message once each and their elements together, and the wire need not have them so.
-    bool irregular() const noexcept { return irregular_; }
-
-    trouble& why() noexcept { return trouble_; }
-    conversion counts() const noexcept { return counts_; }
-
-private:
     bool open(char bracket)
     {
         if (room_ == 0) {
             return trouble_.refuse("is nested too deep", rpc_code::parse_error);
         }
         --room_;
-        out_ += bracket;
+        out_.put(bracket);
         return true;
     }
 
     bool close(char bracket)
     {
         ++room_;
-        out_ += bracket;
+        out_.put(bracket);
         return out_.size() <= most_ || trouble_.refuse("is larger than the limit", rpc_code::invalid_request);
     }
 
@@ -119,7 +128,7 @@ private:
                 }
                 continue;
             }
-            out_ += first ? row->key.substr(1) : row->key;
+            out_.put(first ? row->key.substr(1) : row->key);
             first = false;
             if (row->alone == 0) {
                 if (!elements(in, type, field, row)) {
@@ -149,7 +158,7 @@ private:
         }
         for (std::size_t i = 0; row == &repeated; ++i) {
             if (i > 0) {
-                out_ += ',';
+                out_.put(',');
             }
             if (is_map ? !entry(*repeated.message, field.bytes) : !single(repeated, field)) {
                 return is_map ? trouble_.within(repeated.json_name()) : trouble_.within(repeated.json_name(), i);
@@ -187,7 +196,7 @@ private:
         if (!text(key)) {
             return false;
         }
-        out_ += ':';
+        out_.put(':');
         return single(type.fields[1], found) || trouble_.within_key(key);
     }
 
@@ -197,15 +206,15 @@ private:
             case field_kind::text:
                 return text(field.bytes);
             case field_kind::bytes:
-                out_ += '"';
-                append_base64(out_, field.bytes);
-                out_ += '"';
+                out_.put('"');
+                put_base64(out_, field.bytes);
+                out_.put('"');
                 return true;
             case field_kind::boolean:
-                out_ += field.value != 0 ? "true" : "false";
+                out_.put(field.value != 0 ? std::string_view{"true"} : std::string_view{"false"});
                 return true;
             case field_kind::int32:
-                out_ += std::to_string(static_cast<std::int32_t>(field.value));
+                put_double(out_, static_cast<std::int32_t>(field.value));
                 return true;
             case field_kind::enumeration:
                 enumeration(*row.enumeration, static_cast<std::int32_t>(field.value));
@@ -220,18 +229,17 @@ private:
         return trouble_.refuse("has a kind that JSON has no form for");
     }
 
-    bool text(std::string_view bytes)
-    {
-        return append_json_text(out_, bytes) || trouble_.refuse("is not UTF-8");
-    }
+    bool text(std::string_view bytes) { return put_json_text(out_, bytes) || trouble_.refuse("is not UTF-8"); }
 
     // A number that has no name is written as it is.
     void enumeration(const enum_type& type, std::int32_t number)
     {
         if (number >= 0 && static_cast<std::size_t>(number) < type.names.size()) {
-            out_.append("\"").append(type.names[static_cast<std::size_t>(number)]).append("\"");
+            out_.put('"');
+            out_.put(type.names[static_cast<std::size_t>(number)]);
+            out_.put('"');
         } else {
-            out_ += std::to_string(number);
+            put_double(out_, number);
         }
     }
 
@@ -240,15 +248,21 @@ private:
         if (!std::isfinite(value)) {
             return trouble_.refuse("is not a finite number");
         }
-        append_double(out_, value);
+        put_double(out_, value);
         return true;
     }
 
     bool structure(const message_type& type, std::string_view bytes)
     {
-        return bracketed(type, bytes, '{', '}', [this](std::size_t /*i*/, const field_row& row, std::string_view element) {
-            return entry(*row.message, element);
-        });
+        return bracketed(
+            type,
+            bytes,
+            '{',
+            '}',
+            [this](std::size_t /*i*/, const field_row& row, std::string_view element) {
+                return entry(*row.message, element);
+            }
+        );
     }
 
     bool list(const message_type& type, std::string_view bytes)
@@ -273,7 +287,7 @@ private:
                 return close(closing);
             }
             if (i > 0) {
-                out_ += ',';
+                out_.put(',');
             }
             if (!each(i, *row, field.bytes)) {
                 return false;
@@ -297,7 +311,7 @@ private:
             return false;
         }
         if (row == nullptr || row->kind == field_kind::enumeration) {
-            out_ += "null";
+            out_.put("null");
             return true;
         }
         return single(*row, field);
@@ -335,11 +349,11 @@ private:
         const auto day = std::chrono::floor<std::chrono::days>(at);
         const std::chrono::year_month_day date{day};
         const std::chrono::hh_mm_ss time{at - day};
-        out_ += '"';
-        append_digits(out_, static_cast<unsigned>(static_cast<int>(date.year())), 4);
+        out_.put('"');
+        put_digits(out_, static_cast<unsigned>(static_cast<int>(date.year())), 4);
         const auto two = [this](char before, auto number) {
-            out_ += before;
-            append_digits(out_, static_cast<unsigned>(number), 2);
+            out_.put(before);
+            put_digits(out_, static_cast<unsigned>(number), 2);
         };
         two('-', static_cast<unsigned>(date.month()));
         two('-', static_cast<unsigned>(date.day()));
@@ -347,16 +361,16 @@ private:
         two(':', time.minutes().count());
         two(':', time.seconds().count());
         if (nanos != 0) {
-            out_ += '.';
+            out_.put('.');
             const unsigned digits = nanos % 1'000'000 == 0 ? 3 : nanos % 1'000 == 0 ? 6 : 9;
-            append_digits(out_, nanos / (digits == 3 ? 1'000'000 : digits == 6 ? 1'000 : 1), digits);
+            put_digits(out_, nanos / (digits == 3 ? 1'000'000 : digits == 6 ? 1'000 : 1), digits);
         }
-        out_ += "Z\"";
+        out_.put("Z\"");
     }
 
-    unsigned room_;  // how many more containers may be opened
-    std::string& out_;
+    unsigned room_;     // how many more containers may be opened
     std::size_t most_;  // of `out_`
+    text_sink out_;
     trouble trouble_;
     conversion counts_;
     bool irregular_ = false;
@@ -375,35 +389,49 @@ bool has_one_tenant(const message_type& type, std::string_view bytes)
     return count <= 1;
 }
 
+// `out` is as it was after a failure.
+translation<conversion> convert(
+    const message_type& type,
+    std::string_view bytes,
+    const codec_options& options,
+    std::string& out,
+    bool& irregular
+)
+{
+    const auto before = out.size();
+    json_maker make{options, bytes.size(), out};
+    if (make.document(type, bytes)) {
+        return make.counts();
+    }
+    out.resize(before);
+    irregular = make.irregular();
+    return make.why().take();
+}
+
 }  // namespace
 
 translation<conversion>
 to_json(const message_type& type, std::string_view bytes, const codec_options& options, std::string& out)
 {
     const auto before = out.size();
-    {
-        json_maker make{options, out};
-        if (make.message(type, bytes)) {
-            return make.counts();
-        }
-        out.resize(before);
-        if (!make.irregular()) {
-            return make.why().take();
-        }
+    bool irregular = false;
+    auto done = convert(type, bytes, options, out, irregular);
+    if (!irregular) {
+        return done;
     }
-    json_maker again{options, out};
+    trouble why{options.from_agent};
     std::string canonical;
-    const auto why = append_canonical(canonical, type, bytes);
-    bool good = why.empty() || again.why().refuse(why, rpc_code::parse_error);
-    if (good && options.tenant_once && !has_one_tenant(type, bytes)) {
-        again.why().refuse("is given twice");
-        good = again.why().within("tenant");
+    if (const auto malformed = append_canonical(canonical, type, bytes); !malformed.empty()) {
+        why.refuse(malformed, rpc_code::parse_error);
+        return why.take();
     }
-    if (good && again.message(type, canonical)) {
-        return again.counts();
+    if (options.tenant_once && !has_one_tenant(type, bytes)) {
+        why.refuse("is given twice");
+        why.within("tenant");
+        return why.take();
     }
     out.resize(before);
-    return again.why().take();
+    return convert(type, canonical, options, out, irregular);
 }
 
 }  // namespace a2a::protobuf

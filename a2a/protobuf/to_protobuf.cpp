@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -31,12 +29,11 @@ constexpr std::size_t longest_name = 64;  // longer than any of the tables
 
 class wire_maker {
 public:
-    wire_maker(std::string_view json, const codec_options& options, std::string& out) noexcept
+    wire_maker(std::string_view json, const codec_options& options, std::string& out)
         : options_{options},
           cursor_{json, options.depth},
-          writer_{out},
-          out_{out},
           most_{out.size() + options.bytes},
+          writer_{out, json.size() + 64},
           trouble_{options.from_agent}
     {
     }
@@ -217,7 +214,7 @@ private:
             return true;
         }
         const auto begun = writer_.open(number);
-        const bool good = append_unescaped(out_, raw);
+        const bool good = put_unescaped(writer_.sink(), raw);
         writer_.close(begun);
         return good || trouble_.refuse("has half a surrogate pair");
     }
@@ -272,9 +269,9 @@ private:
         const auto begun = writer_.open(row.number);
         bool good = false;
         if (inside.find('\\') == std::string_view::npos) {
-            good = append_decoded_base64(out_, inside);
+            good = put_decoded_base64(writer_.sink(), inside);
         } else {
-            good = append_decoded_base64(out_, core::unescape_json(inside));  // `\/`
+            good = put_decoded_base64(writer_.sink(), core::unescape_json(inside));  // `\/`
         }
         writer_.close(begun);
         return good || trouble_.refuse("must be base64");
@@ -359,38 +356,19 @@ private:
         if (!take(raw)) {
             return false;
         }
-        // `"yyyy-mm-ddThh:mm:ss.fractionZ"`, put where the fields will be.
-        const auto begin = out_.size();
-        if (!append_timestamp(out_, raw)) {
+        const auto read = read_timestamp(raw);
+        if (!read) {
             return trouble_.refuse("must be a time of RFC 3339 in the years 1 to 9999");
         }
-        const auto digits = [this, begin](std::size_t at, std::size_t count) {
-            int read = 0;
-            std::from_chars(out_.data() + begin + at, out_.data() + begin + at + count, read);
-            return read;
-        };
-        const std::chrono::year_month_day date{
-            std::chrono::year{digits(1, 4)},
-            std::chrono::month{static_cast<unsigned>(digits(6, 2))},
-            std::chrono::day{static_cast<unsigned>(digits(9, 2))}
-        };
-        const auto at = std::chrono::sys_days{date} + std::chrono::hours{digits(12, 2)} +
-                        std::chrono::minutes{digits(15, 2)} + std::chrono::seconds{digits(18, 2)};
-        const std::size_t places = out_.size() - begin > 23 ? out_.size() - begin - 23 : 0;
-        auto nanos = places == 0 ? 0 : digits(21, places);
-        for (auto i = places; i != 0 && i < 9; ++i) {
-            nanos *= 10;
-        }
-        out_.resize(begin);
         const auto& type = google::timestamp;
-        return varint(type.fields[0], at.time_since_epoch().count(), true) && varint(type.fields[1], nanos, true);
+        return varint(type.fields[0], read->at.time_since_epoch().count(), true) &&
+               varint(type.fields[1], read->nanos, true);
     }
 
     const codec_options& options_;
     cursor_type cursor_;
+    std::size_t most_;  // of the text with what was before it
     wire_writer writer_;
-    std::string& out_;
-    std::size_t most_;  // of `out_`
     trouble trouble_;
     conversion counts_;
 };

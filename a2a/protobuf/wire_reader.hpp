@@ -29,7 +29,7 @@ public:
     bool done() const noexcept { return at_ == end_; }
 
     // The next field, if it is not done(). False: malformed, and why() says how.
-    bool next(wire_field& field) noexcept
+    [[gnu::always_inline]] bool next(wire_field& field) noexcept
     {
         const char* const begin = at_;
         std::uint64_t tag = 0;
@@ -51,7 +51,7 @@ public:
     std::string_view why() const noexcept { return why_; }
 
 private:
-    bool content(wire_field& field) noexcept
+    [[gnu::always_inline]] bool content(wire_field& field) noexcept
     {
         switch (field.type) {
             case wire_type::varint:
@@ -79,12 +79,17 @@ private:
         return fail("has an unknown wire type");
     }
 
-    bool varint(std::uint64_t& value, unsigned most_bytes) noexcept
+    [[gnu::always_inline]] bool varint(std::uint64_t& value, unsigned most_bytes) noexcept
     {
         if (at_ != end_ && (static_cast<unsigned char>(*at_) & 0x80U) == 0) {
             value = static_cast<unsigned char>(*at_++);
             return true;
         }
+        return long_varint(value, most_bytes);
+    }
+
+    [[gnu::noinline]] bool long_varint(std::uint64_t& value, unsigned most_bytes) noexcept
+    {
         value = 0;
         for (unsigned i = 0; i < most_bytes; ++i) {
             if (at_ == end_) {

@@ -8,6 +8,7 @@ namespace a2a::protobuf {
 void wire_writer::finish()
 {
     std::ranges::sort(late_, std::ranges::greater{}, &late_length::at);
+    sink_.finish();
     const auto old_size = out_.size();
     out_.resize(old_size + added_);
     char* const text = out_.data();

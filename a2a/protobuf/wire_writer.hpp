@@ -3,6 +3,7 @@
 #pragma once
 
 #include "a2a/protobuf/message_type.hpp"
+#include "a2a/protobuf/text_sink.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -16,37 +17,44 @@ namespace a2a::protobuf {
 
 class wire_writer {
 public:
-    // `out` outlives the writer. Nobody else writes to it between open() and finish() but by appending.
-    explicit wire_writer(std::string& out) noexcept
-        : out_{out}
+    // `out` outlives the writer, and nobody else touches it until finish().
+    wire_writer(std::string& out, std::size_t expected)
+        : out_{out},
+          sink_{out, expected}
     {
     }
     wire_writer(const wire_writer&) = delete;
     wire_writer& operator=(const wire_writer&) = delete;
 
+    // For the content of a field.
+    text_sink& sink() noexcept { return sink_; }
+
     void varint(std::uint64_t value)
     {
-        while (value >= 0x80) {
-            out_ += static_cast<char>(value | 0x80U);
-            value >>= 7U;
+        char* to = sink_.room(longest_varint);
+        for (; value >= 0x80; value >>= 7U) {
+            *to++ = static_cast<char>(value | 0x80U);
         }
-        out_ += static_cast<char>(value);
+        *to++ = static_cast<char>(value);
+        sink_.took(to);
     }
 
     void tag(std::uint32_t number, wire_type type) { varint(number << 3U | static_cast<std::uint32_t>(type)); }
 
     void fixed64(std::uint64_t bits)
     {
+        char* const to = sink_.room(8);
         for (unsigned i = 0; i < 8; ++i) {
-            out_ += static_cast<char>(bits >> (8 * i));
+            to[i] = static_cast<char>(bits >> (8 * i));
         }
+        sink_.took(to + 8);
     }
 
     void delimited(std::uint32_t number, std::string_view bytes)
     {
         tag(number, wire_type::delimited);
         varint(bytes.size());
-        out_ += bytes;
+        sink_.put(bytes);
     }
 
     struct mark {
@@ -58,23 +66,23 @@ public:
     mark open(std::uint32_t number)
     {
         tag(number, wire_type::delimited);
-        out_ += '\0';
-        return {out_.size() - 1, added_};
+        sink_.put('\0');
+        return {sink_.size() - 1, added_};
     }
 
     void close(mark begun)
     {
-        const auto length = out_.size() - begun.at - 1 + (added_ - begun.added);
+        const auto length = sink_.size() - begun.at - 1 + (added_ - begun.added);
         if (length < 0x80) {
-            out_[begun.at] = static_cast<char>(length);
+            *sink_.at(begun.at) = static_cast<char>(length);
             return;
         }
         late_.push_back({begun.at, length});
         added_ += size_of(length) - 1;
     }
 
-    // How long the text becomes. 
-    std::size_t size() const noexcept { return out_.size() + added_; }
+    // How long the text becomes.
+    std::size_t size() const noexcept { return sink_.size() + added_; }
 
     // Puts the longer lengths in.
     void finish();
@@ -85,12 +93,15 @@ private:
         std::size_t length = 0;
     };
 
+    static constexpr std::size_t longest_varint = 10;
+
     static std::size_t size_of(std::uint64_t value) noexcept
     {
         return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
     }
 
     std::string& out_;
+    text_sink sink_;
     std::size_t added_ = 0;
     boost::container::small_vector<late_length, 16> late_;
 };

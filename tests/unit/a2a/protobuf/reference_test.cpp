@@ -1,8 +1,8 @@
 // The codec beside libprotobuf, on random messages of every type.
 #include "a2a/protobuf/codec.hpp"
 #include "a2a/protobuf/methods.hpp"
-#include "a2a/protobuf/wire_writer.hpp"
 #include "tests/support/protobuf_reference.hpp"
+#include "tests/unit/a2a/protobuf/wire_text.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -80,8 +80,7 @@ std::string scrambled(const ::google::protobuf::Message& message, std::mt19937_6
                 const auto& nested =
                     field->is_repeated() ? from.GetRepeatedMessage(message, field, i) : from.GetMessage(message, field);
                 const auto bytes = scrambled(nested, random);
-                std::string part;
-                a2a::protobuf::wire_writer{part}.delimited(static_cast<std::uint32_t>(field->number()), bytes);
+                const auto part = tests::delimited(static_cast<std::uint32_t>(field->number()), bytes);
                 parts.push_back(part);
                 if (!field->is_repeated() && random() % 3 == 0) {
                     parts.push_back(part);

@@ -3,6 +3,7 @@
 
 #include "a2a/protobuf/wire_writer.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,25 +13,29 @@ namespace tests {
 inline std::string delimited(std::uint32_t number, std::string_view bytes)
 {
     std::string out;
-    a2a::protobuf::wire_writer{out}.delimited(number, bytes);
+    a2a::protobuf::wire_writer to{out, 16};
+    to.delimited(number, bytes);
+    to.finish();
     return out;
 }
 
 inline std::string varint(std::uint32_t number, std::uint64_t value)
 {
     std::string out;
-    a2a::protobuf::wire_writer to{out};
+    a2a::protobuf::wire_writer to{out, 16};
     to.tag(number, a2a::protobuf::wire_type::varint);
     to.varint(value);
+    to.finish();
     return out;
 }
 
 inline std::string number(double value)
 {
     std::string out;
-    a2a::protobuf::wire_writer to{out};
+    a2a::protobuf::wire_writer to{out, 16};
     to.tag(2, a2a::protobuf::wire_type::fixed64);
     to.fixed64(std::bit_cast<std::uint64_t>(value));
+    to.finish();
     return out;
 }
 
