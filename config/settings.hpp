@@ -114,11 +114,11 @@ struct limit_settings {
     std::uint64_t connections = 0;                      // of callers, open at a time: 503; 0: 45 % of the descriptors
     std::uint64_t program_starts = 0;                   // programs of MCP servers, at a time; 0: one for each core
     std::uint64_t history_agents = 2000;                // agents whose calls of the last day are remembered
-    std::uint64_t http2_streams = 256;                  // of a caller's connection whose work has not ended: REFUSED_STREAM
-    std::uint64_t http2_resets = 100;                   // streams reset in a second, ten times as many at once: GOAWAY
-    std::uint64_t http2_control = 50;                   // frames without use in a second, the same
-    std::uint64_t upstream_http2_connections = 8;       // open per origin and worker
-    std::uint64_t grpc_message = 4 * 1024 * 1024;       // one message of a call, either way: RESOURCE_EXHAUSTED
+    std::uint64_t http2_streams = 256;             // of a caller's connection whose work has not ended: REFUSED_STREAM
+    std::uint64_t http2_resets = 100;              // streams reset in a second, ten times as many at once: GOAWAY
+    std::uint64_t http2_control = 50;              // frames without use in a second, the same
+    std::uint64_t upstream_http2_connections = 8;  // open per origin and worker
+    std::uint64_t grpc_message = 4 * 1024 * 1024;  // one message of a call, either way: RESOURCE_EXHAUSTED
 };
 
 // How gRPC callers reach agents that have no name of their own.

@@ -15,7 +15,8 @@ namespace gateway::model {
 // One dialect of an agent and its address.
 struct interface_address {
     core::a2a_dialect speaks = core::a2a_dialect::v03_jsonrpc;
-    std::string url;     // of the host and port of the agent's own `url`; of gRPC in the http or https form, without a path
+    std::string
+        url;  // of the host and port of the agent's own `url`; of gRPC in the http or https form, without a path
     std::string tenant;  // that calls of 1.0 name; empty: none
 
     friend bool operator==(const interface_address&, const interface_address&) = default;
@@ -23,7 +24,7 @@ struct interface_address {
 
 // Where the calls of an agent go.
 struct call_route {
-    std::string url;                            // for JSON-RPC; empty: the agent's own
+    std::string url;  // for JSON-RPC; empty: the agent's own
     // Each dialect once; empty: JSON-RPC of both generations at `url`, and gRPC of both if the operator says where the agent takes it.
     std::vector<interface_address> interfaces;
 

@@ -32,7 +32,7 @@ struct fetch_request {
     std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
-    bool http2 = false;  // over http with prior knowledge, over https if the server chooses it
+    bool http2 = false;               // over http with prior knowledge, over https if the server chooses it
     bool status_only = false;         // the body counts for nothing, not even if it is cut or too large
     bool last_on_connection = false;  // it is closed then, and not kept for another request; so too with `addresses`
     std::chrono::seconds reuse{30};   // an older connection is not used, and closed: its name may have lost the address
