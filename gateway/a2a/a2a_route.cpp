@@ -129,6 +129,7 @@ net::routine<> a2a_route::translate(request_context& request, a2a_call& call, br
             settings_.limits.body,
             settings_.limits.sse_event,
             settings_.limits.target,
+            settings_.limits.grpc_message,
             control_.long_bodies,
             request.caller.owner().get_executor(),
             request.caller.bodies()

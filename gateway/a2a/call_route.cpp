@@ -64,6 +64,7 @@ call_way find_way(
     if (nearest->speaks == way.caller) {
         way.to = nearest;
     } else if (!agent.record.bridge) {
+        way.missing = nearest->speaks.over == binding::grpc;
         return way;
     } else if (method != ::a2a::method::other) {
         way.to = nearest;

@@ -98,6 +98,11 @@ dialect_bridge::dialect_bridge(
       with_{std::move(with)},
       share_{with_.bodies}
 {
+    if (to_.over == ::a2a::binding::grpc) {
+        grpc_.emplace(to_.version, with_.largest_message);
+        to_ = grpc::as_json(to_.version);
+        agent_ = agent_->grpc ? agent_->grpc : agent_;
+    }
 }
 
 net::routine<::a2a::translation<>> dialect_bridge::take_request(::a2a::incoming_request in, std::string_view id)
@@ -129,6 +134,11 @@ net::routine<::a2a::translation<>> dialect_bridge::take_request(::a2a::incoming_
         return how.error();
     }
     how_ = *how;
+    if (grpc_) {
+        if (auto encoded = grpc_->encode(request_, how_.sent, message_); !encoded) {
+            return encoded;
+        }
+    }
     if (begins_with_task(in.what, caller_, to_)) {
         auto get = in;
         get.what = ::a2a::operation::get;
@@ -162,19 +172,27 @@ std::string dialect_bridge::head_for(const ::a2a::outgoing_request& out, std::st
 
 void dialect_bridge::fill(relay::relay_call& call)
 {
-    if (is_rest(to_)) {
+    if (grpc_) {
+        sent_head_ = grpc_->head(how_.sent, agent_->fixed_fields);
+    } else if (is_rest(to_)) {
         sent_head_ = head_for(request_, agent_->fixed_fields);
     } else {
         const bool own = interface_ != nullptr && !interface_->call_head.empty();
         sent_head_ = own ? interface_->call_head : agent_->call_head;
     }
-    const auto verb = verb_of(request_.verb);
+    const auto verb = grpc_ ? method::post : verb_of(request_.verb);
     net::http1::head_writer out{sent_fields_};
     const bool streams = ::a2a::streaming(how_.asked);
     const bool own_type = is_rest(to_) && to_.version == ::a2a::generation::v1;  // specification 1.0.1 section 11.2
     const std::string_view json = own_type ? "application/a2a+json, application/json" : "application/json";
-    out.field("Accept", streams ? "text/event-stream, application/json" : json);
-    if (!request_.body.empty()) {
+    if (grpc_) {
+        sent_fields_ += grpc_agent::lines();
+        call.hooks.codec = grpc_->codec(how_.sent, is_rest(caller_) ? own_id : id_);
+        call.traits.by_grpc = true;
+    } else {
+        out.field("Accept", streams ? "text/event-stream, application/json" : json);
+    }
+    if (!request_.body.empty() && !grpc_) {
         out.field("Content-Type", "application/json");
     }
     if (to_.version == ::a2a::generation::v1) {
@@ -184,11 +202,11 @@ void dialect_bridge::fill(relay::relay_call& call)
     call.request.verb = verb;
     call.request.head = sent_head_;
     call.request.lines = sent_fields_;
-    call.request.body = request_.body;
+    call.request.body = grpc_ ? message_ : request_.body;
     call.request.translated = true;
     call.traits.repeatable = ::a2a::safe_to_repeat(::a2a::method_for(how_.sent, to_.version));
     call.traits.streaming = streams;
-    may_get_ = how_.sent == ::a2a::operation::subscribe && is_rest(to_) && verb == method::post;
+    may_get_ = !grpc_ && how_.sent == ::a2a::operation::subscribe && is_rest(to_) && verb == method::post;
     if (may_get_) {
         call.hooks.repair = this;
     }
@@ -196,7 +214,8 @@ void dialect_bridge::fill(relay::relay_call& call)
 
 void dialect_bridge::note(relay::relay_outcome& outcome) const
 {
-    outcome.lost = request_.lost + lost_;
+    outcome.lost = request_.lost + lost_ + (grpc_ ? grpc_->lost() : 0);
+    outcome.rounded = grpc_ ? grpc_->rounded() : 0;
     outcome.edited_status = status_;
     outcome.refusal = failure_;
 }
@@ -225,17 +244,13 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     if (beside_->call_sent()) {
         std::string{}.swap(request_.body);  // a stream may last for days
+        std::string{}.swap(message_);
         hold_request();
     }
     if (!task_) {
         co_return std::string{};
     }
-    const auto& call = beside_->call();  // its head has the token, if the agent takes one
-    auto head = std::string{call.request.head};
-    if (is_rest(to_)) {
-        head = head_for(*task_, call.request.head.substr(call.request.head.find("\r\n") + 2));
-    }
-    auto answer = co_await beside_->ask(verb_of(task_->verb), head, task_->body, with_.largest_answer);
+    auto answer = co_await ask(*task_, ::a2a::operation::get);
     if (!answer) {
         co_return std::move(answer).error();
     }
@@ -297,12 +312,34 @@ net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::strin
     co_return answer;
 }
 
+// As the call itself, whose head has the token, if the agent takes one.
+net::routine<core::result<relay::side_answer>>
+dialect_bridge::ask(const ::a2a::outgoing_request& further, ::a2a::operation what)
+{
+    const auto& call = beside_->call();
+    const auto fields = call.request.head.substr(call.request.head.find("\r\n") + 2);
+    auto head = std::string{call.request.head};
+    std::string message;
+    std::shared_ptr<relay::side_codec> codec;
+    if (grpc_) {
+        if (const auto encoded = grpc_->encode(further, what, message); !encoded) {
+            co_return core::gateway_error(errc::internal, std::string{encoded.error().why});
+        }
+        head = grpc_->head(what, fields);
+        codec = grpc_->codec(what, own_id);
+    } else if (is_rest(to_)) {
+        head = head_for(further, fields);
+    }
+    const auto verb = grpc_ ? method::post : verb_of(further.verb);
+    const std::string_view body = grpc_ ? message : further.body;
+    co_return co_await beside_->ask(verb, head, body, with_.largest_answer, std::move(codec));
+}
+
 // A list in one piece, of an agent that gives it in pages, for callers of JSON-RPC of 0.3, who know none. The texts are our
 // own: `{"jsonrpc":"2.0","id":1,"result":[…]}`.
 net::routine<core::result<>> dialect_bridge::add_pages(model::edited_answer& whole)
 {
     auto& text = whole.text;
-    const auto& call = beside_->call();
     const auto begin = std::string_view{R"({"jsonrpc":"2.0","id":,"result":[)"}.size() +
                        (id_.empty() ? std::string_view{"null"} : id_).size();
     constexpr std::size_t end = std::string_view{"]}"}.size();
@@ -312,11 +349,7 @@ net::routine<core::result<>> dialect_bridge::add_pages(model::edited_answer& who
         }
         auto page = request_;
         ask_for_page(page);
-        auto head = std::string{call.request.head};
-        if (is_rest(to_)) {
-            head = head_for(page, call.request.head.substr(call.request.head.find("\r\n") + 2));
-        }
-        auto answer = co_await beside_->ask(call.request.verb, head, page.body, with_.largest_answer);
+        auto answer = co_await ask(page, how_.sent);
         if (!answer) {
             co_return std::move(answer).error();
         }

@@ -6,6 +6,7 @@
 #include "a2a/dialect/request.hpp"
 #include "core/error.hpp"
 #include "gateway/a2a/answer_edits.hpp"
+#include "gateway/a2a/grpc_agent.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/answer_edit.hpp"
 #include "gateway/relay/relay_call.hpp"
@@ -32,6 +33,7 @@ public:
         std::uint64_t largest_request = 0;  // in bytes
         std::uint64_t largest_answer = 0;   // or event
         std::uint64_t largest_target = 0;   // behind the agent's own path, or id of a call
+        std::uint64_t largest_message = 0;  // of gRPC
         threads::side_thread& long_texts;   // outlives the bridge
         net::executor here;                 // of the caller's loop
         net::shared_budget* bodies;         // what bodies may take in memory; outlives the bridge; null: anything
@@ -54,7 +56,10 @@ public:
     bool reserve(std::size_t bytes) noexcept { return share_.set(bytes); }
 
     // After take_request(): whether there is room for the requests that the bridge holds, until a stream begins.
-    bool hold_request() noexcept { return share_.set(room_of(request_) + (task_ ? room_of(*task_) : 0)); }
+    bool hold_request() noexcept
+    {
+        return share_.set(room_of(request_) + message_.capacity() + (task_ ? room_of(*task_) : 0));
+    }
 
     // Sets the request for the agent, which the bridge holds.
     void fill(relay::relay_call& call);
@@ -65,6 +70,7 @@ public:
     // The answer holds a card, which this edit makes fit for callers first.
     void set_card(std::unique_ptr<relay::answer_edit> edit) noexcept { card_ = std::move(edit); }
 
+    // That the agent speaks, or stands for if it is called by gRPC.
     ::a2a::dialect agent_dialect() const noexcept { return to_; }
 
     void begin(const net::http1::response_head& head, bool events, relay::side_requests& beside) override;
@@ -99,6 +105,7 @@ private:
         return of.body.capacity() + of.target.capacity();
     }
     ::a2a::translation<> translate_request(const ::a2a::incoming_request& in);
+    net::routine<core::result<relay::side_answer>> ask(const ::a2a::outgoing_request& further, ::a2a::operation what);
     std::string head_for(const ::a2a::outgoing_request& out, std::string_view fields) const;
     net::routine<core::result<>> add_pages(model::edited_answer& whole);
     void ask_for_page(::a2a::outgoing_request& page) const;
@@ -117,6 +124,8 @@ private:
     std::string_view id_;
     ::a2a::exchange how_;
     ::a2a::outgoing_request request_;
+    std::optional<grpc_agent> grpc_;  // nullopt: the agent is not called by gRPC
+    std::string message_;             // that `request_` is to it, with its prefix
     net::budget_share share_;                      // for `request_` and `task_`
     std::optional<::a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
     std::string sent_head_;                        // what call.head and call.session point into

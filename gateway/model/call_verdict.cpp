@@ -38,10 +38,10 @@ call_verdict verdict_of(const request_record& record) noexcept
     if (!record.upstream_first_byte && record.stream != stream_end::complete) {
         return unknown;
     }
-    if (says_unavailable(record.status)) {
+    if (says_unavailable(counted_status(record))) {
         return failed;
     }
-    return record.status < first_error_status ? worked : answered;
+    return counted_status(record) < first_error_status ? worked : answered;
 }
 
 balancing::call_end end_of_answer(unsigned status) noexcept

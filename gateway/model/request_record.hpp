@@ -153,6 +153,8 @@ struct request_record {
     std::optional<::mcp::era> era;                   // that the caller spoke in it
     bool translated = false;  // caller and server speak different eras of MCP, or caller and agent dialects of A2A
     std::uint64_t lost = 0;   // members of A2A that the translation dropped
+    std::uint64_t rounded = 0;                   // numbers in answers by gRPC that no double equals
+    std::optional<core::grpc_code> grpc_status;  // that a caller by gRPC got; nullopt: it is none, or was cut off
     std::optional<forwarding> forwarded;       // its session lives in another replica; nullopt: not so
     std::string_view replica;                  // the name of that one; empty: it was not sent there
     std::optional<bridge_direction> bridge;    // that made the call, or that serves it; nullopt: none
@@ -184,5 +186,8 @@ struct request_record {
     unsigned endpoint = 0;  // of the agent, from 1, where the call was sent last; 0: nowhere
     attempt_record sent;
 };
+
+// The status of HTTP that says how the request ended: of a call by gRPC, whose answers are 200, the one that its status stands for.
+unsigned counted_status(const request_record& of) noexcept;
 
 }  // namespace gateway::model

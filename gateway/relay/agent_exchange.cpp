@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 namespace gateway::relay {
@@ -109,10 +110,31 @@ bool agent_exchange::never_arrived(const core::error& why) const
     return connected_ && why.code == errc::upstream_reset && !call_.request.passed && lease_->unprocessed();
 }
 
+unsigned agent_exchange::counted_status() const
+{
+    const auto* const code =
+        call_.traits.messages ? net::http1::find(head().fields, std::string_view{"grpc-status"}) : nullptr;
+    if (code == nullptr) {
+        return head().status;
+    }
+    return *code == "14" ? 503 : *code == "16" ? 401 : head().status;
+}
+
+// The time that the agent is told.
+core::duration agent_exchange::time_left() const
+{
+    const auto now = caller_.owner().now();
+    if (call_.times.asked == core::duration{}) {
+        return call_deadline::left(head_due(), now);
+    }
+    const auto whole = caller_.started() + call_.times.asked;
+    return call_deadline::left(call_.traits.streaming ? whole : std::min<core::steady_time>(whole, head_due()), now);
+}
+
 // Whether there is another attempt, now that this one is over.
 bool agent_exchange::goes_on_after(const core::result<>& done)
 {
-    auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+    auto how = done ? model::end_of_answer(counted_status()) : model::end_of_failure(done.error().code, connected_);
     const auto now = caller_.owner().now();
     if (!done && call_.deadline.asked_and_over(now)) {
         how = balancing::call_end::unknown;  // the agent had less than its time
@@ -135,12 +157,21 @@ bool agent_exchange::take_connection()
         return false;
     }
     lease_->set_listener(&caller_.clock().wake());
+    set_view();
     return true;
+}
+
+void agent_exchange::set_view()
+{
+    if (call_.hooks.codec) {
+        view_ = call_.hooks.codec->view(*lease_);
+    }
 }
 
 net::routine<core::result<>> agent_exchange::make_connection()
 {
     lease_ = pool_.make(call_.agent->upstream);
+    set_view();
     const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
@@ -174,9 +205,12 @@ bool agent_exchange::begin_request()
         call_.request.extensions.has_value(),
         call_.request.says_version,
         call_.request.says_session,
+        call_.traits.by_grpc,
+        call_.traits.messages,
+        call_.times.asked > core::duration{},
         span_.told(),
         settings_.deadlines,
-        call_deadline::left(head_due(), caller_.owner().now())
+        time_left()
     };
     const auto care =
         !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() ? body_care::edited : body_care::passes;
@@ -186,6 +220,9 @@ bool agent_exchange::begin_request()
         sent.answer = body_care::translated;
     } else if (call_.request.passed || head.body == framing::none) {
         sent = {head.body, head.content_length, care};
+    }
+    if (call_.traits.by_grpc) {
+        sent.how = framing::none;  // messages say their lengths themselves
     }
     sent.json = call_.request.json;
     if (call_.traits.forwarded) {
@@ -230,7 +267,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return parsed;
         }
         side().arm();
-        auto piece = caller_.take_piece(settings_.limits.stream_body);
+        auto piece = take_piece();
         if (!piece) {
             co_return std::move(piece).error();
         }
@@ -266,6 +303,35 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
         }
     }
     co_return core::result<>{};
+}
+
+core::result<net::request_piece> agent_exchange::take_piece()
+{
+    // A stream of messages has no limit of its own: each message has.
+    const bool messages = call_.traits.messages;
+    auto piece = caller_.take_piece(messages ? std::numeric_limits<std::uint64_t>::max() : settings_.limits.stream_body);
+    if (piece && call_.hooks.look_at_body) {
+        if (auto good = call_.hooks.look_at_body(piece->data); !good) {
+            return std::move(good).error();
+        }
+    }
+    return piece;
+}
+
+core::result<> agent_exchange::pass_more()
+{
+    while (call_.request.passed && !request_done_ && !side().sending() && !side().send_error()) {
+        const auto piece = take_piece();
+        if (!piece) {
+            return piece.error();
+        }
+        if (piece->data.empty() && !piece->last) {
+            break;
+        }
+        side().send_body(piece->data, piece->last);
+        request_done_ = piece->last;
+    }
+    return {};
 }
 
 // Waits until what was written is out, or failed, or the answer has begun: an answer that comes before the whole request
@@ -359,6 +425,7 @@ void agent_exchange::give_back(bool whole)
 {
     span_.end(caller_.owner().now());
     if (whole && request_done_ && side().reusable()) {
+        view_.reset();
         pool_.give_back(std::move(lease_));
         attempts_.landed();
     } else {
@@ -375,6 +442,7 @@ void agent_exchange::discard()
 void agent_exchange::close()
 {
     span_.end(caller_.owner().now());
+    view_.reset();
     if (lease_) {
         pool_.discard(std::move(lease_));
     }

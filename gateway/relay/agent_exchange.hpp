@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -57,14 +58,21 @@ public:
 
     // After begin(), until give_back() or discard(). The views in head() hold until consume_head() of the side.
     // Members of head() that are values stay.
-    const net::http1::response_head& head() const noexcept { return lease_->head(); }
-    net::agent_side& side() noexcept { return *lease_; }
+    const net::http1::response_head& head() const noexcept { return view_ ? view_->head() : lease_->head(); }
+    net::agent_side& side() noexcept { return view_ ? *view_ : *lease_; }
+
+    // The status of the head; of an answer by gRPC that says at once UNAVAILABLE or UNAUTHENTICATED, 503 or 401.
+    unsigned counted_status() const;
 
     // Since begin(): there was a connection, so that the agent may have got something.
     bool connected() const noexcept { return connected_; }
 
     // The whole request is with the agent.
     bool request_done() const noexcept { return request_done_; }
+
+    // After begin(), of a request whose body is passed on: what has come of it since goes to the agent. Does not wait. Fails as begin()
+    // does for such a body.
+    core::result<> pass_more();
 
     // The answer was read, and unless it was not `whole` the connection is kept for another call if it can carry one.
     void give_back(bool whole = true);
@@ -85,9 +93,12 @@ public:
 
 private:
     void close();
+    core::duration time_left() const;
+    core::result<net::request_piece> take_piece();
     bool never_arrived(const core::error& why) const;
     bool goes_on_after(const core::result<>& done);
     bool take_connection();
+    void set_view();
     net::routine<core::result<>> make_connection();
     bool begin_request();
     net::routine<core::result<>> finish_request();
@@ -109,6 +120,7 @@ private:
     core::steady_time due_ = core::steady_time::max();
     bool connected_ = false;
     net::agent_lease lease_;
+    std::unique_ptr<net::agent_side> view_;  // of it, by the codec of the call; null: none
     std::optional<core::steady_time> first_byte_;
     bool request_done_ = false;
 };

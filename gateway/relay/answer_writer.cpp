@@ -68,6 +68,13 @@ void answer_writer::expect_events(std::uint64_t limit, core::duration keep_alive
     events_.emplace(limit, keep_alive);
 }
 
+void answer_writer::expect_messages(core::duration keep_alive)
+{
+    messages_ = true;
+    keep_alive_ = keep_alive;
+    wrote();
+}
+
 void answer_writer::keep_answers(std::uint64_t limit, bool all, ::mcp::event_gate& gate)
 {
     kept_ = std::make_unique<kept_answers>(limit, all);
@@ -116,7 +123,7 @@ bool answer_writer::add(std::string_view data)
     if (data.empty()) {
         return true;
     }
-    if (tasks_.reads()) {
+    if (tasks_.reads() && !messages_) {
         tasks_.see(data);
     }
     if (!events_) {
@@ -153,6 +160,9 @@ void answer_writer::add_comment()
 {
     if (events_) {
         add_piece(events_->comment());
+    } else {
+        caller_.ping();
+        wrote();
     }
 }
 
@@ -184,7 +194,7 @@ void answer_writer::add_kept()
     }
 }
 
-void answer_writer::add_end()
+void answer_writer::add_end(std::string_view trailers)
 {
     if (kept_ != nullptr) {
         return add_kept();
@@ -192,6 +202,7 @@ void answer_writer::add_end()
     if (wrapping_ == wrap::within) {
         out_.body.add("\n\n");
     }
+    out_.trailers = trailers;
     out_.last = true;
 }
 
@@ -213,6 +224,8 @@ void answer_writer::wrote() noexcept
 {
     if (events_) {
         events_->wrote(caller_.owner().now());
+    } else if (keep_alive_ > core::duration{}) {
+        sign_due_ = caller_.owner().now() + keep_alive_;
     }
 }
 

@@ -30,7 +30,10 @@ public:
     // Before the body, if it is a stream of events in no content coding. As event_stream::event_stream().
     void expect_events(std::uint64_t limit, core::duration keep_alive);
 
-    // The same, of what an MCP server says: what the gate lets through goes on. It outlives the writer; null: everything does.
+    // Before the body, if it is messages of gRPC: instead of comments the connection gives signs of life. 0: none.
+    void expect_messages(core::duration keep_alive);
+
+    // As expect_events(), of what an MCP server says: what the gate lets through goes on. It outlives the writer; null: everything does.
     void set_gate(::mcp::event_gate* gate) noexcept { gate_ = gate; }
 
     // After expect_events(): the body is JSON and goes out as one event, which ends with it. Line ends in it, which stand only
@@ -84,7 +87,7 @@ public:
             events_->announce_end();
         }
     }
-    void add_end();
+    void add_end(std::string_view trailers = {});
 
     // Bytes that were added and not taken; the end of the answer counts as one.
     std::size_t pending() const noexcept { return out_.head.size() + out_.body.size() + (out_.last ? 1 : 0); }
@@ -119,7 +122,7 @@ public:
     // When a comment has to go out if nothing else does; the end of time if none.
     core::steady_time comment_due() const noexcept
     {
-        return events_ ? events_->comment_due() : core::steady_time::max();
+        return events_ ? events_->comment_due() : sign_due_;
     }
 
 private:
@@ -149,6 +152,9 @@ private:
     std::unique_ptr<kept_answers> kept_;  // null: what comes goes out
     ::mcp::event_gate* gate_ = nullptr;
     wrap wrapping_ = wrap::none;
+    core::duration keep_alive_{};  // of messages
+    core::steady_time sign_due_ = core::steady_time::max();
+    bool messages_ = false;
     bool length_open_ = false;
     bool begun_ = false;
 };

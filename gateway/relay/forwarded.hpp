@@ -56,6 +56,9 @@ struct forwarding_hop {
     bool other_extensions = false;                           // the caller's fields of extensions stay here
     bool other_version = false;                              // so does its A2A-Version
     bool other_session = false;                              // so do its Last-Event-ID and MCP-Protocol-Version
+    bool by_grpc = false;                                    // the agent is called by gRPC
+    bool messages = false;                                   // as call_traits::messages
+    bool waits = false;                                      // the caller has said how long it waits
     std::optional<told_trace> trace{};                       // instead of the caller's; nullopt: that passes
     std::span<const std::string> deadlines{};                // names of fields that say how long the caller waits
     core::duration left{};                                   // what the agent is told there

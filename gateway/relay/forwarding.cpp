@@ -7,6 +7,7 @@
 #include "gateway/model/version.hpp"
 #include "gateway/relay/call_wait.hpp"
 #include "gateway/responses/content_type.hpp"
+#include "net/grpc/timeout.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"
 
@@ -221,6 +222,23 @@ void write_own_mcp_fields(
     }
 }
 
+// Fields of gRPC go to an agent that gets the caller's messages. How long the caller waits is told anew.
+bool stays_as_grpc(std::string_view name, const forwarding_hop& hop) noexcept
+{
+    return begins(name, "grpc-") && (!hop.messages || core::equal_ignoring_case(name, "grpc-timeout"));
+}
+
+// How long a caller waits, to an agent that reads another field for it than the caller has written.
+void write_waiting(std::string& text, const net::http1::field_list& fields, const forwarding_hop& hop)
+{
+    if (hop.by_grpc) {
+        net::grpc::append_timeout(text += "grpc-timeout: ", hop.left);
+        text += "\r\n";
+    } else if (hop.waits && !hop.deadlines.empty() && net::http1::find(fields, hop.deadlines.front()) == nullptr) {
+        write_deadline(text, hop.deadlines.front(), hop.left);
+    }
+}
+
 // The value of a Max-Forwards that can be read.
 std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 {
@@ -270,11 +288,16 @@ void write_request_fields(
     const bool translated = body.answer == body_care::translated;
     const bool nominates = nominates_fields(head.fields);
     bool names_client = false;
+    bool waits = hop.waits;
     for (const auto& field : head.fields) {
         if (names(hop.deadlines, field.name)) {
-            if (parse_deadline(field.value)) {
+            waits = waits || parse_deadline(field.value).has_value();
+            if (!hop.by_grpc && parse_deadline(field.value)) {
                 write_deadline(text, field.name, hop.left);
             }
+            continue;
+        }
+        if (stays_as_grpc(field.name, hop)) {
             continue;
         }
         if (stays_with_request(field.id) || stays_as_credential(field, hop) || stays_as_trace(field.id, hop) ||
@@ -285,7 +308,7 @@ void write_request_fields(
             (hop.other_session && (core::equal_ignoring_case(field.name, "Last-Event-ID") ||
                                    core::equal_ignoring_case(field.name, "MCP-Protocol-Version"))) ||
             stays_as_override(field.name, hop) ||
-            (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
+            (!hop.messages && field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
@@ -300,6 +323,9 @@ void write_request_fields(
         } else {
             add_line(text, field);
         }
+    }
+    if (waits) {
+        write_waiting(text, head.fields, hop);
     }
     if (server != nullptr) {
         write_own_mcp_fields(text, head.verb, names_client, hop.agent->own_fields);

@@ -156,6 +156,8 @@ net::routine<relay_outcome> relay::run()
             done = co_await pass_early();
         } else if (!call_.hooks.edits.empty()) {
             done = co_await edit_answer();
+        } else if (call_.traits.messages) {
+            done = co_await pass_messages();
         } else {
             done = co_await pass_answer();
         }
@@ -197,7 +199,7 @@ net::routine<> relay::fail(core::error why)
 
 bool relay::may_renew_token() const noexcept
 {
-    return agent_.head().status == 401 && (call_.token || !call_.agent->token.empty()) && !call_.request.passed;
+    return agent_.counted_status() == 401 && (call_.token || !call_.agent->token.empty()) && !call_.request.passed;
 }
 
 void relay::end_listening()
@@ -294,6 +296,37 @@ net::routine<core::result<>> relay::pass_answer()
     if (head.body == framing::length && head.content_length > net::small_block) {
         agent_.side().widen();
     }
+    if (outcome_.stream && agent_.request_done()) {
+        caller_.release_request();
+    }
+    co_return co_await pass_body();
+}
+
+// Messages of gRPC as they come. The caller's side knows how they end.
+net::routine<core::result<>> relay::pass_messages()
+{
+    if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
+        co_return accepted;
+    }
+    writer_.leave_length_open();
+    core::duration keep_alive{};
+    if (call_.traits.streaming && !agent_.side().body_done()) {
+        announced_ = settings_.streams.begin(*this);
+        if (!announced_) {
+            co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+        }
+        outcome_.stream = model::stream_end::complete;
+        note_stream(call_.slot);
+        wait_.expect_stream();
+        keep_alive = settings_.timeouts.stream_keep_alive;
+    }
+    writer_.expect_messages(keep_alive);
+    writer_.write_fields(caller_.scratch(), agent_.head(), body_care::passes, answer_of::agent, call_.extensions_as);
+    if (call_.hooks.tasks.index != nullptr && call_.hooks.show_messages) {
+        call_.hooks.show_messages([this](std::string_view json) { tasks_.see_message(json); });
+    }
+    writer_.add_head(std::nullopt);
+    agent_.side().consume_head();
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
     }
@@ -416,7 +449,7 @@ core::result<> relay::add_body()
         }
     }
     if (side.body_done() || writer_.has_answer()) {
-        writer_.add_end();
+        writer_.add_end(call_.traits.messages ? side.trailers() : std::string_view{});
     }
     return {};
 }
@@ -438,7 +471,7 @@ net::routine<core::result<>> relay::pass_body()
             co_return added;  // the caller can still be told
         }
         if (writer_.pending() > 0) {
-            auto sent = caller_.try_send(writer_.take());
+            auto sent = caller_.begin_send(writer_.take());
             if (!sent) {
                 sent = co_await caller_.finish_send();
             }
@@ -468,6 +501,11 @@ net::routine<core::result<>> relay::pass_body()
             }
             if (std::exchange(come, side.bytes_in()) != side.bytes_in()) {
                 silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
+            }
+            if (call_.traits.messages) {
+                if (auto more = agent_.pass_more(); !more) {
+                    co_return more;
+                }
             }
             const auto comment_due = writer_.comment_due();
             side.arm();

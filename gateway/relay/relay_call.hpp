@@ -13,9 +13,11 @@
 #include "gateway/relay/forwarding.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
+#include "net/upstream/agent_side.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -123,6 +125,15 @@ public:
     virtual net::routine<> end_session() { co_return; }
 };
 
+// Makes another view of an agent's side: of a protocol within HTTP.
+class side_codec {
+public:
+    virtual ~side_codec() = default;
+
+    // `inner` outlives the view.
+    virtual std::unique_ptr<net::agent_side> view(net::agent_side& inner) = 0;
+};
+
 // The token that a call has instead of the agent's own credential, if the agent takes tokens of its callers.
 struct caller_token {
     core::oauth_client client;  // of the agent, which it was asked for with
@@ -181,6 +192,8 @@ struct call_traits {
     bool gathers = false;     // the same of several answers, which become an array
     bool as_events = false;   // JSON becomes an event
     bool forwarded = false;   // to another replica, which gets it as the caller sent it, and answers the caller
+    bool by_grpc = false;     // the agent is called by gRPC
+    bool messages = false;    // so does the caller call, and what both send passes as it comes, with trailers
 };
 
 // Times that a call has instead of the usual ones; 0: none.
@@ -188,6 +201,7 @@ struct call_times {
     core::duration silence{};   // of the agent during its answer; 0: timeouts.upstream_idle
     core::duration longest{};   // until the end of its answer, whatever comes meanwhile
     core::duration patience{};  // with a repair: until the caller gets events instead; 0: it waits
+    core::duration asked{};     // that the caller waits for all of the answer, since its request began; 0: it does not say
 };
 
 // The caller, as far as the relay has to know it. Pointers outlive the relay.
@@ -204,7 +218,12 @@ struct relay_hooks {
     std::vector<std::unique_ptr<answer_edit>> edits;  // of an answer that callers may not see as it is, in order
     ::mcp::event_gate* gate = nullptr;                // of a stream of events; with `repair`
     call_repair* repair = nullptr;
-    ::mcp::tool_scan* tool = nullptr;  // that sees the answer; null: it is not to a call of a tool
+    std::shared_ptr<side_codec> codec;  // of the agent's side; null: what comes is as it came
+    // With traits.messages: from now on gives each message of the answer as JSON. Empty: it cannot.
+    std::function<void(std::function<void(std::string_view json)> to)> show_messages;
+    // Looks at the next piece of a body that is passed, before the agent gets it; fails with what the caller gets. Empty: nobody looks.
+    std::function<core::result<>(std::string_view piece)> look_at_body;
+    ::mcp::tool_scan* tool = nullptr;   // that sees the answer; null: it is not to a call of a tool
     task_terms tasks{};
 };
 
@@ -270,6 +289,7 @@ struct relay_outcome {
     std::optional<core::steady_time> first_byte;  // of the agent's answer
     unsigned edited_status = 0;                   // that an edit gave the answer; 0: it kept its own
     std::uint64_t lost = 0;                       // members that an edit dropped
+    std::uint64_t rounded = 0;                    // numbers of its answer by gRPC that no double equals
     std::optional<core::error> refusal;           // why an edit made a refusal of the answer; nullopt: it did not
 };
 

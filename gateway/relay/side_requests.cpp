@@ -43,7 +43,13 @@ read_whole(agent_exchange& other, exchange_wait& wait, std::uint64_t limit, core
 }  // namespace
 
 net::routine<core::result<side_answer>>
-side_requests::ask(net::http1::method verb, std::string_view head, std::string_view body, std::uint64_t limit)
+side_requests::ask(
+    net::http1::method verb,
+    std::string_view head,
+    std::string_view body,
+    std::uint64_t limit,
+    std::shared_ptr<side_codec> codec
+)
 {
     if (!main_.request_done()) {
         // The rest of it is in the buffer that this request needs.
@@ -64,6 +70,7 @@ side_requests::ask(net::http1::method verb, std::string_view head, std::string_v
     call.request.verb = verb;
     call.request.head = head;
     call.request.body = body;
+    call.hooks.codec = std::move(codec);
     call.traits.repeatable = true;
     agent_exchange other{caller_, main_.pool(), wait_, main_.settings(), call};
     redirects way;

@@ -8,6 +8,7 @@
 #include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -32,10 +33,14 @@ public:
     const relay_call& call() const noexcept { return main_.call(); }
     bool call_sent() const noexcept { return main_.request_done(); }
 
-    // A request as the call's own, but for its method, head and body, which outlive the routine. Fails as
+    // A request as the call's own, but for its method, head, codec and body, which outlive the routine. Fails as
     // agent_exchange::begin() and a wait do, and with answer_untranslatable: the answer is over `limit` or in a coding.
     net::routine<core::result<side_answer>>
-    ask(net::http1::method verb, std::string_view head, std::string_view body, std::uint64_t limit);
+    ask(net::http1::method verb,
+        std::string_view head,
+        std::string_view body,
+        std::uint64_t limit,
+        std::shared_ptr<side_codec> codec = nullptr);
 
 private:
     net::caller_exchange& caller_;

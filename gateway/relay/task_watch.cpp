@@ -46,6 +46,15 @@ void task_watch::see(std::string_view piece)
     reads_ = scan_->feed(piece, *this);
 }
 
+void task_watch::see_message(std::string_view json)
+{
+    if (reads_) {
+        using enum ::a2a::task_text::until;
+        ::a2a::task_text text{call_.hooks.tasks.must_read() ? context : task};
+        text.feed(json, *this);
+    }
+}
+
 void task_watch::on_task(std::string_view id, std::optional<::a2a::task_state> state)
 {
     auto* const index = call_.hooks.tasks.index;

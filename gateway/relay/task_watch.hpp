@@ -34,6 +34,9 @@ public:
     // The next piece of the body. While it reads().
     void see(std::string_view piece);
 
+    // A message of an answer whose body is no text, as JSON.
+    void see_message(std::string_view json);
+
 private:
     void on_task(std::string_view id, std::optional<::a2a::task_state> state) override;
     void on_context(std::string_view id) override;

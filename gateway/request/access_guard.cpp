@@ -21,7 +21,7 @@ bool calls_before_1(const request_context& request)
 {
     const auto& head = request.caller.head();
     const auto* version = net::http1::find(head.fields, "A2A-Version");
-    return request.to.where == model::route::call && head.verb == net::http1::method::post &&
+    return request.to.where == model::route::call && request.to.grpc.empty() && head.verb == net::http1::method::post &&
            (version == nullptr || version->empty() || version->starts_with("0."));
 }
 
@@ -240,7 +240,8 @@ std::optional<net::routine<>> access_guard::admit_of_contained(request_context& 
 // The answer to a request for a contained agent that the caller may know of.
 std::optional<net::routine<>> access_guard::admit_to_contained(request_context& request) const
 {
-    if (request.contained || request.way->needs != identity::of_agent || !request.agent_visible) {
+    const bool names = request.way->needs == identity::of_agent || request.way->needs == identity::of_named;
+    if (request.contained || !names || request.to.agent.empty() || !request.agent_visible) {
         return std::nullopt;
     }
     const auto& all = known_.containments();
@@ -297,7 +298,7 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
     if (request.way->needs == identity::of_agent) {
         return admit_to_agent(request);
     }
-    if (request.way->needs == identity::of_bundle) {
+    if (request.way->needs == identity::of_bundle || request.way->needs == identity::of_named) {
         return std::nullopt;
     }
     const bool registers = request.way->needs == identity::registrant;
@@ -318,6 +319,19 @@ std::optional<net::routine<>> access_guard::admit_one_more(request_context& requ
     constexpr auto over = model::rate_limit::agent;
     request.set_agent(known->entry);
     return respond_limited(request, over, limits_->rate(over));
+}
+
+std::optional<net::routine<>> access_guard::admit_to_named(request_context& request) const
+{
+    if (identifies(request)) {
+        if (auto denied = admit_to_agent(request)) {
+            return denied;
+        }
+    }
+    if (auto refused = admit_to_contained(request)) {
+        return refused;
+    }
+    return request.contained ? std::optional{respond_contained(request)} : admit_one_more(request);
 }
 
 std::optional<net::routine<>> access_guard::admit_to_member(request_context& request) const

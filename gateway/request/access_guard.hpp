@@ -61,6 +61,10 @@ public:
     // the caller may know of that.
     std::optional<net::routine<>> admit(request_context& request) const;
 
+    // Once it is known which agent a call by gRPC names, as its destination's: the answer to a caller that does not get any further;
+    // nullopt: it does, with its agent_visible, may_call and contained set.
+    std::optional<net::routine<>> admit_to_named(request_context& request) const;
+
     // Once it is known for which member of a bundle a request is, which is its agent: the answer to one too many; nullopt: it may go on.
     std::optional<net::routine<>> admit_to_member(request_context& request) const;
 

@@ -175,7 +175,10 @@ relay::call_deadline agent_relay::deadline_of(const request_context& request, co
     if (!call.request.passed && (!server || call.traits.begins)) {
         out.due = request.caller.owner().now() + timeout;
     }
-    const auto asked = relay::requested_deadline(request.caller.head().fields, settings_.deadlines.fields);
+    auto asked = relay::requested_deadline(request.caller.head().fields, settings_.deadlines.fields);
+    if (call.times.asked > core::duration{}) {
+        asked = relay::shortened(call.times.asked, asked);
+    }
     if (asked && *asked < timeout && request.caller.started() + *asked < out.due) {
         out = {request.caller.started() + *asked, true};
     }
@@ -248,6 +251,7 @@ void agent_relay::note_outcome(request_context& request, relay::relay_outcome& o
         record.first_byte = *record.upstream_first_byte;
     }
     record.lost = outcome.lost;
+    record.rounded = outcome.rounded;
     if (outcome.edited_status != 0 && outcome.answered) {
         record.status = outcome.edited_status;
     }
@@ -369,6 +373,10 @@ net::routine<> agent_relay::send(request_context& request, relay::relay_call& ca
         .control = control_,
         .deadlines = settings_.deadlines.fields
     };
+    if (call.times.asked > core::duration{}) {
+        const auto until = request.caller.started() + call.times.asked;
+        call.times.longest = relay::call_deadline::left(until, request.caller.owner().now());
+    }
     relay::relay passing{request.caller, pool_, settings, call};
     if (call.traits.listens) {
         streams_.add(passing);
@@ -395,10 +403,10 @@ agent_relay::end_contained(request_context& request, const relay::relay_call& ca
         auto event = contained_event(request, call.traits.listens && request.errors.call_id.empty());
         told = co_await passing.end_with(std::move(event));
     }
-    if (!told) {
-        request.caller.cut();
-    }
     auto failure = contained_failure(request);
+    if (!told) {
+        co_await cut_off(request, failure.code);
+    }
     if (request.record.stream) {
         request.record.stream = model::end_of_stream(failure);
     }
@@ -422,7 +430,7 @@ agent_relay::respond_outcome(request_context& request, const relay::relay_call& 
     if (outcome.told) {
         note_failure(request, std::move(failure));
     } else if (outcome.answered || failure.code == errc::caller_gone) {
-        request.caller.cut();
+        co_await cut_off(request, failure.code);
         note_failure(request, std::move(failure));
     } else if (call.traits.listens && failure.code == errc::draining && !request.contained) {
         co_await respond_end(request, call);

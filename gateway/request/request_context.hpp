@@ -37,6 +37,10 @@ namespace gateway::relay {
 class open_stream;
 }
 
+namespace gateway::grpc {
+class caller_messages;
+}
+
 namespace gateway::request {
 
 // How errors are written: for callers of A2A over JSON-RPC or HTTP+JSON, or of MCP. A caller with a session of MCP gives it up at a 5xx,
@@ -83,6 +87,7 @@ struct record_texts {
     std::optional<std::string> denied_method{};  // for which the caller lacks a right; nullopt: for any
     std::string bundle{};
     std::string replica{};
+    std::string named_agent{};  // that a call by gRPC names
 };
 
 // A containment that the request has met: it has no other answer any more.
@@ -111,6 +116,7 @@ struct request_context {
     access::chain_places chains{};                         // that it counts in
     relay::request_trace trace{};                          // that the gateway joins
     error_terms errors{};
+    std::shared_ptr<grpc::caller_messages> grpc{};  // what its answers become; null: it is no call by gRPC
     met_containment contained{};
     relay::open_stream* passing = nullptr;  // the exchange with its agent; null: none is under way
     // Among the requests that a containment may end (calls_under_way.hpp).

@@ -7,6 +7,7 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/grpc/caller_messages.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/well_known.hpp"
@@ -178,7 +179,19 @@ net::routine<> respond(request_context& request, responses::answer answer)
     note_first_byte(request);
     auto sent = co_await responses::send_answer(request.caller, std::move(answer));
     if (!sent) {
+        if (request.grpc != nullptr) {
+            co_await cut_off(request, sent.error().code);
+        }
         note_failure(request, std::move(sent).error());
+    }
+}
+
+net::routine<> cut_off(request_context& request, core::errc why)
+{
+    if (request.grpc != nullptr && why != core::errc::caller_gone) {
+        co_await request.grpc->end(why);
+    } else {
+        request.caller.cut();
     }
 }
 

@@ -42,6 +42,9 @@ net::routine<> respond_error(request_context& request, core::error failure, resp
 // An error in the caller's format: error_answer(), or to a caller of HTTP+JSON rest_error_answer().
 responses::answer error_in_format(const request_context& request, core::errc code, std::string_view agent);
 
+// Ends an answer that has begun and cannot go on for this reason: by a status, if the caller's protocol has one, else by a cut.
+net::routine<> cut_off(request_context& request, core::errc why);
+
 // Answers with error_in_format() of the failure and the agent of the record.
 net::routine<> respond_error(request_context& request, core::error failure);
 

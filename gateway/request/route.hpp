@@ -16,6 +16,7 @@ enum class identity : std::uint8_t {
     address,     // the address itself is the credential
     of_agent,    // callers that may know of the agent
     of_bundle,   // the route knows, for each member of the bundle
+    of_named,    // callers that may know of the agent which the request names within; the route knows
     principal,   // callers with a credential
     registrant,  // callers that may register agents
 };
@@ -52,6 +53,7 @@ struct destination {
     std::string_view query;                                           // with its '?', or empty
     model::directory_kind directory = model::directory_kind::agents;  // of directory
     extended_path extended = extended_path::none;                     // of relay
+    std::string_view grpc;        // of call: the path of a call by gRPC, `/<service>/<method>`; else empty
     bool legacy_card = false;     // the card was asked for under its name of 0.2, agent.json
     bool card_of_nobody = false;  // of none: the well-known place of a card, without an agent
     // With none: why. not_found, or bad_request for a path that another reader may take for a different one.

@@ -178,6 +178,9 @@ void access_log::add_call(line_writer& out, const model::request_record& record)
     if (record.era) {
         add_name(out, R"(,"era":")", ::mcp::name(*record.era));
     }
+    if (record.grpc_status) {
+        add_name(out, R"(,"grpc_status":")", core::name(*record.grpc_status));
+    }
     if (record.translated) {
         out.add(R"(,"translated":true)");
     }

@@ -16,6 +16,10 @@ void call_counters::merge(const call_counters& other)
     upstream_errors.merge(other.upstream_errors);
     slow += other.slow;
     translation_lost += other.translation_lost;
+    numbers_rounded += other.numbers_rounded;
+    for (const auto& [key, n] : other.grpc) {
+        grpc[key] += n;
+    }
     streams_active += other.streams_active;
     streams_ended.merge(other.streams_ended);
     task_states.merge(other.task_states);
@@ -63,6 +67,9 @@ void agent_counters::count(const model::request_record& record)
         --calls.streams_active;
         calls.streams_ended.add(*record.stream);
     }
+    if (record.grpc_status) {
+        ++called().grpc[{record.rpc_method.value_or(::a2a::method::other), *record.grpc_status}];
+    }
     if (record.where != model::route::call) {
         return;
     }
@@ -81,6 +88,7 @@ void agent_counters::count(const model::request_record& record)
         }
     }
     calls.translation_lost += record.lost;
+    calls.numbers_rounded += record.rounded;
     if (!record.stream) {
         calls.duration.observe(record.total);
     }

@@ -122,6 +122,22 @@ void add_translation_lost(family& into, const counted_agent& of)
     }
 }
 
+void add_grpc_calls(family& into, const counted_agent& of)
+{
+    if (const auto* calls = of.counters.calls()) {
+        for (const auto& [key, n] : calls->grpc) {
+            into.add({{"agent", of.id}, {"method", ::a2a::name(key.first)}, {"status", core::name(key.second)}}, n);
+        }
+    }
+}
+
+void add_rounded(family& into, const counted_agent& of)
+{
+    if (const auto* calls = of.counters.calls()) {
+        into.add_some({{"agent", of.id}}, calls->numbers_rounded);
+    }
+}
+
 void add_durations(family& into, const counted_agent& of)
 {
     if (const auto* calls = of.counters.calls()) {
@@ -273,6 +289,8 @@ constexpr auto counted = std::to_array<counted_family>({
     {metric("cardea_agent_requests_total"), add_requests},
     {metric("cardea_upstream_errors_total"), add_upstream_errors},
     {metric("cardea_translation_lost_total"), add_translation_lost},
+    {metric("cardea_grpc_calls_total"), add_grpc_calls},
+    {metric("cardea_grpc_numbers_rounded_total"), add_rounded},
     {metric("cardea_agent_request_duration_seconds"), add_durations},
     {metric("cardea_agent_time_to_first_byte_seconds"), add_first_bytes},
     {metric("cardea_streams_active"), add_streams},

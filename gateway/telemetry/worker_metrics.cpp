@@ -131,6 +131,7 @@ std::string_view name(call_outcome o) noexcept
 
 call_outcome outcome_of(const model::request_record& record) noexcept
 {
+    const auto status = model::counted_status(record);
     if (record.code) {
         switch (record.from) {
             case core::side::caller:
@@ -142,13 +143,13 @@ call_outcome outcome_of(const model::request_record& record) noexcept
         }
     }
     if (record.stream == model::stream_end::upstream || record.stream == model::stream_end::idle ||
-        record.status >= 500) {
+        status >= 500) {
         return call_outcome::upstream_error;
     }
-    if (record.status >= 400) {
+    if (status >= 400) {
         return call_outcome::caller_error;
     }
-    return record.status >= first_status ? call_outcome::ok : call_outcome::gateway_error;
+    return status >= first_status ? call_outcome::ok : call_outcome::gateway_error;
 }
 
 void histogram::observe(std::chrono::nanoseconds value) noexcept

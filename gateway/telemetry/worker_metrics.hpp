@@ -163,6 +163,8 @@ struct call_counters {
     errc_counters upstream_errors;
     std::uint64_t slow = 0;              // calls that the agent had and did not answer in time
     std::uint64_t translation_lost = 0;  // members of A2A
+    std::uint64_t numbers_rounded = 0;   // in answers by gRPC
+    std::map<std::pair<::a2a::method, core::grpc_code>, std::uint64_t> grpc;  // calls by it
     std::int64_t streams_active = 0;
     stream_end_counters streams_ended;
     task_state_counters task_states;

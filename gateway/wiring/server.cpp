@@ -283,6 +283,11 @@ void server::make_bridge()
     callers_->set_observer([this](const std::string& id) { bundles_->members().lists_changed(id); });
 }
 
+net::task<bool> server::is_ready() const
+{
+    co_return status_.ready();
+}
+
 // Each function looks a plane up when it is called: those that it names are made by the end of start().
 void server::make_services()
 {
@@ -299,6 +304,7 @@ void server::make_services()
         .overload = overload_.level(),
         .bundles = bundles_->services(),
         .inner = inner_,
+        .ready = [this] { return is_ready(); },
         .largest_card = [this] { return card_thread_->largest_card(); },
         .card = [this](auto id) { return cards_->obtain(std::move(id)); },
         .directory = [this](auto asked) { return directory_->render(std::move(asked)); },

@@ -112,6 +112,7 @@ private:
 
     void make_management();
     core::result<> load_kept();
+    net::task<bool> is_ready() const;
     void make_services();
     void make_admin();
     void serve_within(net::accepted_socket from, const net::loop* home);

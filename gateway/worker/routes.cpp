@@ -105,6 +105,8 @@ constexpr served_route push{route{posting,         posting,           identity::
     [](route_objects& objects, request_context& request) { return objects.push.serve(request); }};
 constexpr served_route call{route{{},              methods_of_agents, identity::of_agent,   true,  true,  false},
     [](route_objects& objects, request_context& request) { return objects.call.serve(request); }};
+constexpr served_route grpc_call{route{posting,    posting,           identity::of_named,   true,  true,  false},
+    [](route_objects& objects, request_context& request) { return objects.grpc.serve(request); }};
 constexpr served_route agent_page{route{{},        methods_of_agents, identity::of_agent,   true,  false, false},
     serve_agent_page};
 constexpr served_route mcp_message{route{{},       methods_of_mcp,    identity::of_agent,   true,  true,  false},
@@ -148,6 +150,9 @@ const served_route& route_of(const request_context& request) noexcept
         case model::route::push:
             return push;
         case model::route::call:
+            if (!to.grpc.empty()) {
+                return grpc_call;
+            }
             return verb == method::post ? call : agent_page;
         case model::route::mcp:
             return verb == method::options ? mcp_options : mcp_message;

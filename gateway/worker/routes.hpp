@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gateway/a2a/a2a_routes.hpp"
+#include "gateway/a2a/grpc_route.hpp"
 #include "gateway/mcp/route/bundle_route.hpp"
 #include "gateway/mcp/route/mcp_route.hpp"
 #include "gateway/pages/page_routes.hpp"
@@ -36,6 +37,7 @@ struct route_objects {
     a2a::rest_route rest{control, settings, known, relays};
     a2a::opaque_route opaque{control, settings, known, relays};
     a2a::extended_card_route extended_card{control, settings, known, relays};
+    a2a::grpc_route grpc{control, settings, known, relays, guard};
     a2a::card_route card{control, settings, known};
     a2a::push_route push{control, settings, known};
     mcp::route::mcp_route mcp{control, settings, known, relays, replicas};

@@ -145,7 +145,8 @@ net::routine<> traffic_handler::handle(net::caller_exchange& caller)
     if (refusal) {
         co_await std::move(*refusal);
     } else {
-        if (route.needs == request::identity::of_agent || route.needs == request::identity::of_bundle) {
+        using enum request::identity;
+        if (route.needs == of_agent || route.needs == of_bundle || route.needs == of_named) {
             routes.relays.calls().add(request);
         }
         if (route.is_document) {
@@ -206,6 +207,10 @@ void traffic_handler::find_destination(request_context& request) const
         return;
     }
     auto& routes = parts_->routes;
+    if (routes.grpc.recognise(request)) {
+        request.record.where = request.to.where;
+        return;
+    }
     request.to = request.origin ? request::find_destination_of(request.origin->id, head.target)
                                 : request::find_destination(head.target);
     request.disabled = request.origin ? request.origin->disabled : routes.known.find_disabled(request.to.agent);
@@ -273,6 +278,12 @@ void traffic_handler::account(request::request_context& request)
     request.record.bytes_in = request.caller.request_bytes();
     request.record.bytes_out = request.caller.answer_bytes();
     request.record.total = std::chrono::steady_clock::now() - request.caller.started();
+    if (request.grpc != nullptr) {
+        request.record.grpc_status = request.grpc->status();
+        request.record.status = request.record.grpc_status ? 200 : request.record.status;
+        request.record.rounded += request.grpc->rounded();
+        request.record.lost += request.grpc->lost();
+    }
     parts_->routes.guard.note_denial(request);
     parts_->routes.metrics.count(request.record);
     parts_->tally.note(request.record);

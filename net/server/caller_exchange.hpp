@@ -102,6 +102,16 @@ struct answer_part {
 // How long a piece of an answer that is about to be cut waits for a caller that does not take it.
 inline constexpr core::duration last_write_grace{1000};
 
+// Makes another answer of what a handler sends: of a protocol within HTTP. One loop's thread.
+class answer_filter {
+public:
+    virtual ~answer_filter() = default;
+
+    // The part that goes out for this one, which may be empty: nothing does then. Its views hold until the next call. Fails with what
+    // the caller cannot be sent; nothing more goes through it then.
+    virtual core::result<answer_part> pass(const answer_part& part) = 0;
+};
+
 // A piece of a request's body.
 struct request_piece {
     std::string_view data;
@@ -183,11 +193,28 @@ public:
     virtual std::optional<core::result<>> try_send(const answer_part& part) = 0;
     virtual routine<core::result<>> finish_send() = 0;
 
+    // From now on what begin_send() and send() are given goes through the filter, which outlives its use. Null: through none.
+    void set_filter(answer_filter* filter) noexcept { filter_ = filter; }
+
+    // As try_send(), through the filter.
+    std::optional<core::result<>> begin_send(const answer_part& part)
+    {
+        if (filter_ == nullptr) {
+            return try_send(part);
+        }
+        auto passed = filter_->pass(part);
+        if (!passed) {
+            return core::result<>{std::move(passed).error()};
+        }
+        const bool nothing = passed->head.empty() && passed->body.size() == 0 && !passed->last;
+        return nothing ? core::result<>{} : try_send(*passed);
+    }
+
     // Writes a part of the answer; the bytes outlive the call. Waits at most the write timeout for a caller that
     // takes nothing. Fails with caller_gone; the answer then cannot be finished.
     routine<core::result<>> send(answer_part part)
     {
-        auto sent = try_send(part);
+        auto sent = begin_send(part);
         if (!sent) {
             sent = co_await finish_send();
         }
@@ -249,6 +276,7 @@ protected:
     std::string peer_;
     std::shared_ptr<const void> sender_;
     core::steady_time started_{};
+    answer_filter* filter_ = nullptr;
     bool secure_ = false;
 };
 

@@ -30,11 +30,11 @@ void check_status(std::string_view bytes)
 {
     const auto size = bytes.size() / 3;
     const auto read = net::grpc::read_status("5", bytes.substr(0, size), bytes.substr(size));
-    std::string lines;
+    std::string lines = "\r\n";
     net::grpc::append_status(lines, *read);
     const auto value = [&](std::string_view name) {
-        const auto at = lines.find(name);
-        const auto from = at == lines.npos ? lines.size() : at + name.size();
+        const auto at = lines.find("\r\n" + std::string{name});
+        const auto from = at == lines.npos ? lines.size() : at + 2 + name.size();
         return std::string_view{lines}.substr(from, lines.find("\r\n", from) - from);
     };
     const auto again = net::grpc::read_status("5", value("grpc-message: "), value("grpc-status-details-bin: "));

@@ -15,6 +15,7 @@ mcp: core jose net a2a
 gateway/balancing: core
 gateway/threads: core net store
 gateway/responses: core net config a2a
+gateway/grpc: core net a2a
 gateway/model: core jose net config store a2a mcp + balancing threads responses
 gateway/telemetry: core net a2a mcp + model
 gateway/access: core jose net config a2a mcp + threads model telemetry
@@ -34,9 +35,9 @@ gateway/mcp/eras: core net mcp + model mcp/table mcp/http mcp/programs mcp/share
 gateway/mcp: core net mcp + model mcp/table mcp/programs mcp/shared mcp/eras
 gateway/bridge: core jose net a2a mcp + threads responses model telemetry
 gateway/bundles: core net config store mcp + threads model telemetry access mcp/table
-gateway/request: core net config a2a + balancing responses model telemetry access relay
+gateway/request: core net config a2a + balancing grpc responses model telemetry access relay
 gateway/pages: core net + responses model access relay request
-gateway/a2a: core net config a2a + threads responses model access relay request
+gateway/a2a: core net config a2a + grpc threads responses model access relay request
 gateway/mcp/route: core net config mcp + threads responses model access relay request bundles telemetry
 gateway/worker: core net config + responses model telemetry relay request pages a2a mcp/route
 gateway/monitors: core net config + balancing model telemetry cards worker

@@ -1,0 +1,47 @@
+// The way to an agent by gRPC for calls that are written in a JSON binding of A2A, grpc::as_json() of its generation: the message instead
+// of the body, the path of its method, and an answer read back. One thread; encode() any.
+#pragma once
+
+#include "a2a/dialect/request.hpp"
+#include "gateway/grpc/agent_messages.hpp"
+#include "gateway/relay/relay_call.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::a2a {
+
+class grpc_agent {
+public:
+    // `limit`: bytes of one message.
+    grpc_agent(::a2a::generation version, std::uint64_t limit)
+        : version_{version},
+          limit_{limit}
+    {
+    }
+
+    // Replaces `out` by the message of this request, with its prefix. Fails as protobuf::to_protobuf(), and with unsupported_operation.
+    ::a2a::translation<>
+    encode(const ::a2a::outgoing_request& from, ::a2a::operation what, std::string& out) const;
+
+    // The head of such a request but for lines(): `fields` are the agent's own. It has the operation, since it could be encoded.
+    std::string head(::a2a::operation what, std::string_view fields) const;
+    static std::string_view lines() noexcept;
+
+    // The view of the agent's side that reads the answer. `id`: of the call, raw; empty: null.
+    std::shared_ptr<relay::side_codec> codec(::a2a::operation what, std::string_view id);
+
+    // In the answers that came.
+    std::uint64_t lost() const noexcept;
+    std::uint64_t rounded() const noexcept;
+
+private:
+    ::a2a::generation version_;
+    std::uint64_t limit_;
+    std::vector<std::shared_ptr<grpc::agent_messages::terms>> answers_;
+};
+
+}  // namespace gateway::a2a

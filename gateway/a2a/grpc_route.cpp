@@ -1,0 +1,549 @@
+#include "gateway/a2a/grpc_route.hpp"
+
+#include "core/ascii.hpp"
+#include "gateway/a2a/push_hook.hpp"
+#include "gateway/model/agent_record.hpp"
+#include "gateway/relay/call_wait.hpp"
+#include "net/grpc/messages.hpp"
+#include "net/grpc/timeout.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gateway::a2a {
+namespace {
+
+using core::errc;
+using net::grpc::media;
+
+// A message of this size takes a millisecond to read.
+constexpr std::size_t converted_at_once = 256 * 1024;
+
+constexpr std::string_view own_id = "1";  // of the call of JSON-RPC that one by gRPC 1.0 stands for
+
+bool is_of_a2a(std::string_view path)
+{
+    const auto service = path.substr(0, path.rfind('/'));
+    return service.substr(std::min<std::size_t>(1, service.size())) == ::a2a::protobuf::v1_service ||
+           service.substr(std::min<std::size_t>(1, service.size())) == ::a2a::protobuf::v03_service;
+}
+
+// `/<service>/<method>`, where the gateway has no path of its own.
+bool has_form(std::string_view path)
+{
+    const auto slash = path.find('/', 1);
+    return slash != path.npos && slash > 1 && slash + 1 < path.size() && path.find_first_of("/?", slash + 1) == path.npos &&
+           !path.starts_with("/agents/") && !path.starts_with("/mcp/");
+}
+
+// What ends an answer of an agent that is not one of gRPC.
+class accept_grpc final : public relay::call_repair {
+public:
+    core::result<> accept(const net::http1::response_head& head) override
+    {
+        if (head.status != 200) {
+            return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
+        }
+        const auto* const type = net::http1::find(head.fields, net::http1::field_name::content_type);
+        if (type == nullptr || net::grpc::media_of(*type) != media::grpc) {
+            return core::upstream_error(errc::upstream_protocol, "the answer is not gRPC");
+        }
+        return {};
+    }
+    std::optional<std::size_t> interest(const net::http1::response_head&) const override { return std::nullopt; }
+    net::routine<core::result<bool>>
+    repair(relay::relay_call&, relay::agent_exchange&, const net::http1::response_head&, std::string) override
+    {
+        co_return false;
+    }
+    void gave_up(const relay::relay_call&) override {}
+    std::string failure_text(const core::error&) const override { return {}; }
+};
+
+::a2a::dialect json_dialect(const grpc_call&, const ::a2a::protobuf::service_method& method) noexcept
+{
+    return grpc::as_json(method.version);
+}
+
+}  // namespace
+
+bool grpc_route::recognise(request_context& request) const
+{
+    const auto& head = request.caller.head();
+    if (!head.target.starts_with('/')) {
+        return false;
+    }
+    const auto path = head.target;
+    const bool a2a = is_of_a2a(path);
+    if (!a2a && !has_form(path)) {
+        return false;
+    }
+    const bool posts = head.verb == net::http1::method::post;
+    const auto* const type = net::http1::find(head.fields, net::http1::field_name::content_type);
+    const auto kind = type == nullptr ? media::other : net::grpc::media_of(*type);
+    const bool calls = posts && kind == media::grpc && request.caller.major_version() == 2;
+    const bool refused = a2a || (posts && kind != media::other && !request.origin);
+    if (!calls && !refused) {
+        return false;
+    }
+    request.to = {};
+    request.to.where = model::route::call;
+    request.to.grpc = path;
+    if (calls) {
+        const auto* const method = ::a2a::protobuf::find_service_method(path);
+        grpc::caller_messages::terms terms{method, profile_of(settings_.errors.profile), settings_.limits.grpc_message};
+        const bool old = path.substr(1).starts_with(::a2a::protobuf::v03_service);
+        terms.version = old ? ::a2a::generation::v03 : ::a2a::generation::v1;
+        request.grpc = std::make_shared<grpc::caller_messages>(request.caller, terms);
+        request.errors.format = request::error_format::rest;
+        request.errors.rest_version = terms.version;
+        request.errors.profile = terms.profile;
+        request.errors.call_id = own_id;
+    }
+    return true;
+}
+
+net::routine<> grpc_route::serve(request_context& request)
+{
+    if (request.grpc == nullptr) {
+        co_await request::respond_error(request, core::caller_error(errc::unsupported_media_type));
+        co_return;
+    }
+    if (request.contained) {
+        co_await request::respond_contained(request);
+        co_return;
+    }
+    grpc_call call{request};
+    if (auto why = read_head(request, call)) {
+        co_await request::respond_call_error(request, std::move(*why));
+        co_return;
+    }
+    if (request.grpc->method() != nullptr) {
+        co_await serve_call(request, call);
+    } else if (call.service() == "grpc.health.v1.Health") {
+        co_await serve_health(request, call);
+    } else if (is_of_a2a(call.path)) {
+        co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
+    } else {
+        co_await serve_service(request, call);
+    }
+}
+
+// What the head of a call says. Fails with bad_request, agent_unnamed, and version_not_supported.
+std::optional<core::error> grpc_route::read_head(const request_context& request, grpc_call& call) const
+{
+    const auto& fields = request.caller.head().fields;
+    call.path = request.to.grpc;
+    bool waits = false;
+    for (const auto& each : fields) {
+        if (core::equal_ignoring_case(each.name, "grpc-timeout")) {
+            const auto timeout = net::grpc::parse_timeout(each.value);
+            if (!timeout || std::exchange(waits, true)) {
+                return core::caller_error(errc::bad_request, "grpc-timeout");
+            }
+            call.asked = std::max(std::chrono::ceil<core::duration>(*timeout), relay::shortest_deadline);
+        } else if (core::equal_ignoring_case(each.name, "cardea-agent")) {
+            if (!call.in_metadata.empty() && call.in_metadata != each.value) {
+                return core::caller_error(errc::agent_unnamed, "two agents are named");
+            }
+            call.in_metadata = each.value;
+        }
+    }
+    const auto version = version_said(fields, {});
+    if (request.grpc->method() != nullptr && version == said_version::garbage) {
+        return core::caller_error(errc::bad_request, "A2A-Version");
+    }
+    if (request.grpc->method() != nullptr && version == said_version::other) {
+        return core::caller_error(errc::version_not_supported, "A2A-Version");
+    }
+    return std::nullopt;
+}
+
+// The one message of a request. Fails with body_too_large by its prefix, bad_request, and as the body does.
+net::routine<core::result<>> grpc_route::read_message(request_context& request, grpc_call& call)
+{
+    const auto whole = request.caller.body_at_hand(settings_.limits.grpc_message + net::grpc::prefix_size);
+    if (whole) {
+        call.framed = *whole;
+    } else {
+        auto gathered = co_await gather_message(request, call);
+        if (!gathered) {
+            co_return gathered;
+        }
+        call.framed = call.kept;
+    }
+    co_return split(call);
+}
+
+net::routine<core::result<>> grpc_route::gather_message(request_context& request, grpc_call& call)
+{
+    auto& caller = request.caller;
+    const auto limit = settings_.limits.grpc_message;
+    auto held = co_await caller.hold_body(net::grpc::prefix_size - 1, limit + net::grpc::prefix_size);
+    if (!held) {
+        co_return std::move(held).error();
+    }
+    relay::exchange_wait waiting{caller, false};
+    const auto until = call.asked > core::duration{} ? caller.started() + call.asked : core::steady_time::max();
+    net::grpc::message_reader reader{limit};
+    for (;;) {
+        const auto piece = caller.take_piece(limit + net::grpc::prefix_size);
+        if (!piece) {
+            co_return piece.error();
+        }
+        for (auto rest = piece->data; !rest.empty() && reader.problem() == net::grpc::message_reader::fault::none;) {
+            reader.next(rest);
+        }
+        if (reader.problem() != net::grpc::message_reader::fault::none) {
+            const bool large = reader.problem() == net::grpc::message_reader::fault::too_large;
+            co_return core::caller_error(large ? errc::body_too_large : errc::bad_request, "the prefix of a message");
+        }
+        call.kept += piece->data;
+        if (!call.kept_share.set(call.kept.capacity())) {
+            co_return core::gateway_error(errc::overloaded, "bodies");
+        }
+        if (piece->last) {
+            co_return core::result<>{};
+        }
+        if (!piece->data.empty()) {
+            continue;
+        }
+        const auto now = caller.owner().now();
+        const auto due = caller.body_due(now + settings_.timeouts.body, now);
+        caller.watch_caller();
+        const auto how = co_await waiting.until(std::min(due, until));
+        caller.waited_for_body(now);
+        caller.clock().stop();
+        if (how == relay::woken::late) {
+            co_return core::caller_error(errc::request_timeout, "body");
+        }
+        if (how != relay::woken::by_event) {
+            co_return relay::interrupted(how, "body");
+        }
+    }
+}
+
+// Whether `framed` is one message.
+core::result<> grpc_route::split(grpc_call& call)
+{
+    net::grpc::message_reader reader{call.framed.size()};
+    auto rest = call.framed;
+    const auto part = reader.next(rest);
+    if (!part.ends || !rest.empty()) {
+        return core::caller_error(errc::bad_request, "not one message of gRPC");
+    }
+    call.message = part.data;
+    call.compressed = reader.compressed();
+    return {};
+}
+
+// Sets the agent that the call names as its destination's.
+core::result<> grpc_route::choose(request_context& request, grpc_call& call) const
+{
+    if (request.origin && request.origin->id.empty()) {
+        return core::caller_error(errc::agent_not_found);
+    }
+    grpc::named_agents named{
+        .host = request.origin ? request.origin->id : std::string_view{},
+        .tenant = {},
+        .metadata = call.in_metadata,
+        .default_agent = settings_.grpc.default_agent
+    };
+    const auto* const method = request.grpc->method();
+    if (method != nullptr && call.compressed && named.host.empty() && named.metadata.empty()) {
+        return core::caller_error(errc::grpc_compressed);
+    }
+    if (method != nullptr && !call.compressed) {
+        const auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message);
+        if (!tenant) {
+            const bool broken = tenant.error().code == ::a2a::rpc_code::parse_error;
+            return core::caller_error(broken ? errc::parse_error : errc::invalid_params, std::string{tenant.error().why});
+        }
+        named.tenant = tenant->value;
+    }
+    const auto knows = [this](std::string_view agent, std::string_view tenant) {
+        const auto* const known = known_.find(agent);
+        return known != nullptr && std::ranges::any_of(known->entry->interfaces, [&](const auto& each) {
+                   return each.at.tenant == tenant;
+               });
+    };
+    auto chosen = grpc::choose_agent(named, knows);
+    if (!chosen) {
+        return std::move(chosen).error();
+    }
+    call.chosen = std::move(*chosen);
+    request.texts.named_agent = call.chosen.id;
+    request.to.agent = request.texts.named_agent;
+    request.lookup = {};
+    request.disabled = known_.find_disabled(request.to.agent);
+    return {};
+}
+
+// The agent becomes that of the request, or the answer says why not.
+std::optional<net::routine<>> grpc_route::admit(request_context& request) const
+{
+    if (auto denied = guard_.admit_to_named(request)) {
+        return denied;
+    }
+    if (find_agent(request) == nullptr) {
+        return refuse_agent(request);
+    }
+    return request.may_call ? std::nullopt : std::optional{request::respond_forbidden(request)};
+}
+
+net::routine<> grpc_route::serve_call(request_context& request, grpc_call& call)
+{
+    const auto& method = *request.grpc->method();
+    const auto name = ::a2a::method_for(method.what, method.version);
+    request.record.rpc_method = name;
+    auto ready = co_await read_message(request, call);
+    if (ready) {
+        ready = choose(request, call);
+    }
+    if (!ready) {
+        co_await request::respond_call_error(request, std::move(ready).error());
+        co_return;
+    }
+    if (auto denied = admit(request)) {
+        co_await std::move(*denied);
+        co_return;
+    }
+    if (!may_call(request, ::a2a::name(name))) {
+        co_await request::respond_forbidden(request, ::a2a::name(name));
+        co_return;
+    }
+    if (request.agent->awaits_card) {
+        std::string called{::a2a::name(name)};
+        const bool goes_on = co_await await_card_of_call(request, std::move(called));
+        if (!goes_on) {
+            co_return;
+        }
+    }
+    if (auto answer = extended_card_answer(request, call)) {
+        co_await std::move(*answer);
+        co_return;
+    }
+    if (!call.managed && !goes_to_agent(request)) {
+        co_await request::respond_no_calls(request);
+        co_return;
+    }
+    if (!call.managed) {
+        const bool refused = co_await refuse_content(request, call);
+        if (refused) {
+            co_return;
+        }
+    }
+    if (call.passes() || call.managed) {
+        call.relayed.times.asked = call.asked;
+        co_await finish(request, call);
+    }
+}
+
+// As rest_route::answers_card().
+std::optional<net::routine<>> grpc_route::extended_card_answer(request_context& request, grpc_call& call) const
+{
+    const auto& method = *request.grpc->method();
+    if (method.what != ::a2a::operation::extended_card) {
+        return std::nullopt;
+    }
+    if (request.sender.access && request.principal() == nullptr) {
+        return request::respond_forbidden(request);
+    }
+    if (auto why = no_extended_card(request)) {
+        return request::respond_call_error(request, std::move(*why));
+    }
+    const auto source = core::extended_card_of(request.agent->record, request.sender.access != nullptr);
+    if (source == core::extended_card_access::managed) {
+        const bool v1 = method.version == ::a2a::generation::v1;
+        call.managed = model::card_position{v1 ? ::a2a::card_dialect::v1 : ::a2a::card_dialect::v03_rest, v1};
+    }
+    return std::nullopt;
+}
+
+// Whether callers may see another answer than the agent's, or the agent another request than theirs.
+bool grpc_route::is_edited(const request_context& request, ::a2a::operation what) const noexcept
+{
+    using enum ::a2a::operation;
+    const bool has_config = what == send || what == stream || what == create_push || what == get_push || what == list_push;
+    return what == extended_card || (what == list && request.sender.access) ||
+           (has_config && request.agent->mediates_push);
+}
+
+// Sets call.relayed; or the call is answered already, which it says. The message is read as far as somebody has to know it.
+net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_call& call)
+{
+    const auto& method = *request.grpc->method();
+    const ::a2a::dialect caller{method.version, ::a2a::binding::grpc};
+    const task_guard guard{request, control_.tasks, control_.chains};
+    const auto* to = model::nearest_interface(request.agent->interfaces, caller);
+    const auto same = [&] { return to != nullptr && to->speaks == caller; };
+    const bool chains = control_.chains != nullptr && control_.chains->active();
+    const bool edited = is_edited(request, method.what);
+    if (guard.looks() || chains || request.trace.recorded() || edited || !same()) {
+        if (call.compressed) {
+            co_await request::respond_call_error(request, core::caller_error(errc::grpc_compressed));
+            co_return true;
+        }
+        const auto made = co_await make_json(request, call);
+        if (!made) {
+            co_await request::respond_refusal(request, json_dialect(call, method), made.error());
+            co_return true;
+        }
+        note_conversation(request, call.json);
+        call.named = guard.look(call.json, method.what);
+    }
+    if (call.named.refused()) {
+        co_await respond_named(request, call.named);
+        co_return true;
+    }
+    if (!request.agent->record.bridge && !same()) {
+        co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown, "bridge: off"));
+        co_return true;
+    }
+    if (request.agent->record.bridge) {
+        to = model::interface_for_task(request.agent->interfaces, caller, call.named.home);
+    }
+    if (same() && !edited) {
+        pass_as_it_is(request, call, *to);
+    } else {
+        if (call.json.empty()) {
+            const auto made = co_await make_json(request, call);
+            if (!made) {
+                co_await request::respond_refusal(request, json_dialect(call, method), made.error());
+                co_return true;
+            }
+        }
+        co_await translate_call(request, call, to);
+    }
+    co_return false;
+}
+
+// Sets call.json, without the part of the tenant that names the agent.
+net::routine<::a2a::translation<>> grpc_route::make_json(request_context& request, grpc_call& call)
+{
+    const auto& method = *request.grpc->method();
+    const auto limit = settings_.limits.grpc_message * 6 + 4096;  // a byte may be written as six
+    const auto work = [&]() -> ::a2a::translation<> {
+        std::string without;
+        std::string_view message = call.message;
+        if (call.chosen.removed) {
+            without = message;
+            if (auto set = ::a2a::protobuf::set_tenant(*method.request, without, call.chosen.tenant); !set) {
+                return std::move(set).error();
+            }
+            message = without;
+        }
+        auto made = ::a2a::protobuf::to_json(*method.request, message, {.tenant_once = true, .bytes = limit}, call.json);
+        return made ? ::a2a::translation<>{} : std::move(made).error();
+    };
+    ::a2a::translation<> done;
+    if (call.message.size() <= converted_at_once) {
+        done = work();
+    } else {
+        const auto here = request.caller.owner().get_executor();
+        auto asked = control_.long_bodies.ask<::a2a::translation<>>(work);
+        done = co_await net::ask(here, here, std::move(asked));
+    }
+    if (done && !call.kept_share.set(call.kept.capacity() + call.json.capacity())) {
+        done = ::a2a::refusal{::a2a::rpc_code::invalid_request, {}, "is larger than there is room for"};
+    }
+    co_return done;
+}
+
+// The call goes where the agent takes gRPC, as it came.
+void grpc_route::pass_service(const request_context& request, grpc_call& call, std::string_view body)
+{
+    const auto agent = request.agent->grpc ? request.agent->grpc : request.agent;
+    auto& relayed = call.relayed;
+    relayed.agent = agent;
+    auto& out = relayed.request;
+    net::http1::head_writer{out.head_text}.request_line(net::http1::method::post, call.path);
+    out.head_text += agent->fixed_fields;
+    out.head = out.head_text;
+    out.lines = "TE: trailers\r\n";
+    out.body = body;
+    call.accepts = std::make_unique<accept_grpc>();
+    relayed.hooks.repair = call.accepts.get();
+    relayed.times.asked = call.asked;
+    relayed.traits.by_grpc = true;
+    relayed.traits.messages = true;
+    relayed.traits.streaming = true;
+}
+
+// To an agent that speaks the caller's service.
+void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const model::agent_interface& to) const
+{
+    const auto& method = *request.grpc->method();
+    pass_service(request, call, call.framed);
+    auto& relayed = call.relayed;
+    const bool owes_tenant = call.chosen.tenant.empty() && !to.at.tenant.empty();
+    if (!call.compressed && (call.chosen.removed || owes_tenant)) {
+        auto message = std::string{call.message};
+        const std::string& tenant = owes_tenant ? to.at.tenant : call.chosen.tenant;
+        static_cast<void>(::a2a::protobuf::set_tenant(*method.request, message, tenant));  // find_tenant() has read it
+        std::string framed;
+        net::grpc::append_prefix(framed, message.size());
+        call.edited_body = framed.append(message);
+        call.edited_share.set(call.edited_body.capacity());
+        relayed.request.body = call.edited_body;
+    }
+    relayed.hooks.show_messages = [answers = request.grpc.get(), type = method.response](auto to_reader) {
+        answers->observe([type, to_reader = std::move(to_reader), json = std::string{}](std::string_view message) mutable {
+            json.clear();
+            if (::a2a::protobuf::to_json(*type, message, {.from_agent = true, .bytes = message.size() * 6 + 4096}, json)) {
+                to_reader(json);
+            }
+        });
+    };
+    relayed.traits.repeatable = ::a2a::safe_to_repeat(::a2a::method_for(method.what, method.version));
+    relayed.traits.streaming = method.streams;
+    call.speaks = extension_terms_of(request, method.version, method.version);
+    note_home(request, call, &to);
+}
+
+// To an agent that does not, or for a call that is edited.
+net::routine<>
+grpc_route::translate_call(request_context& request, grpc_call& call, const model::agent_interface* to)
+{
+    const auto& method = *request.grpc->method();
+    const auto caller = json_dialect(call, method);
+    const bool rest = caller.over == ::a2a::binding::rest;
+    std::string_view payload = call.json;
+    if (rest) {
+        const auto read = grpc::read_named_request(method.what, call.json, call.rest);
+        if (!read) {
+            co_await request::respond_refusal(request, caller, read.error());
+            co_return;
+        }
+        payload = call.rest.body;
+    }
+    const push_hook push{control_, settings_, known_};
+    push_call said{caller, method.what, payload, payload, {}};
+    if (request.agent->mediates_push) {
+        auto mediated = co_await push.mediate(request, call, said);
+        if (!mediated) {
+            co_await push_hook::refuse(request, caller, std::move(mediated).error());
+            co_return;
+        }
+        if (!push_hook::has_room(call)) {
+            co_await request::respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+            co_return;
+        }
+        said = *mediated;
+    }
+    const bridged through{caller, method.what, said.payload, rest ? &call.rest.target : nullptr, to};
+    co_await translate(request, call, through);
+    if (method.what == ::a2a::operation::extended_card) {
+        add_card(call, caller);
+    }
+    if (call.passes()) {
+        call.speaks->what = ::a2a::operation::none;  // no facts: messages have no place for them that SDKs read
+        push.restore(request, call, said);
+        filter_task_list(request, call, caller, method.what);
+    }
+}
+
+}  // namespace gateway::a2a

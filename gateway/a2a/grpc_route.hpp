@@ -1,0 +1,88 @@
+// POST /<service>/<method> over HTTP/2: calls by gRPC. Those of A2A go to the agent that they name, as they came if it speaks their service,
+// else translated; further services of the agent's pass unread, and grpc.health.v1.Health is answered. The requests outlive the routines.
+// One thread.
+#pragma once
+
+#include "a2a/protobuf/fields.hpp"
+#include "a2a/protobuf/methods.hpp"
+#include "gateway/a2a/a2a_route.hpp"
+#include "gateway/grpc/agent_choice.hpp"
+#include "gateway/grpc/caller_messages.hpp"
+#include "gateway/grpc/request_shape.hpp"
+#include "gateway/request/access_guard.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::a2a {
+
+// Lives in the coroutine of the route.
+struct grpc_call : a2a_call {
+    explicit grpc_call(const request_context& request)
+        : a2a_call{request},
+          kept_share{request.caller.bodies()}
+    {
+    }
+
+    std::string path;                      // `/<service>/<method>`
+    std::string in_metadata;               // the agent that cardea-agent names
+    core::duration asked{};                // that the caller waits; 0: it does not say
+    std::string_view framed;               // the request's message with its prefix
+    std::string_view message;              // without
+    bool compressed = false;               // the message is
+    std::string kept;                      // what `framed` points into, unless it is the caller's
+    net::budget_share kept_share;          // for `kept` and `json`
+    std::string json;                      // the message, once somebody has to read it
+    grpc::rest_request rest;               // of 0.3
+    grpc::agent_choice chosen;
+    std::unique_ptr<relay::call_repair> accepts;
+
+    std::string_view service() const noexcept { return std::string_view{path}.substr(1, path.rfind('/') - 1); }
+};
+
+class grpc_route : public a2a_route {
+public:
+    // References outlive the route.
+    grpc_route(
+        model::control_services& control,
+        const config::settings& settings,
+        const request::local_snapshot& known,
+        request::agent_relay& relays,
+        const request::access_guard& guard
+    )
+        : a2a_route{control, settings, known, relays},
+          guard_{guard}
+    {
+    }
+
+    // Before its destination is known: whether the request is a call by gRPC, or looks so much like one that it is refused. Sets its
+    // destination then, and, for a call, what its answers become.
+    bool recognise(request_context& request) const;
+
+    net::routine<> serve(request_context& request);
+
+private:
+    std::optional<core::error> read_head(const request_context& request, grpc_call& call) const;
+    net::routine<core::result<>> read_message(request_context& request, grpc_call& call);
+    net::routine<core::result<>> gather_message(request_context& request, grpc_call& call);
+    static core::result<> split(grpc_call& call);
+    core::result<> choose(request_context& request, grpc_call& call) const;
+    std::optional<net::routine<>> admit(request_context& request) const;
+    net::routine<> serve_call(request_context& request, grpc_call& call);
+    net::routine<> serve_health(request_context& request, grpc_call& call);
+    net::routine<> serve_service(request_context& request, grpc_call& call);
+    std::optional<net::routine<>> extended_card_answer(request_context& request, grpc_call& call) const;
+    net::routine<bool> refuse_content(request_context& request, grpc_call& call);
+    net::routine<::a2a::translation<>> make_json(request_context& request, grpc_call& call);
+    bool is_edited(const request_context& request, ::a2a::operation what) const noexcept;
+    static void pass_service(const request_context& request, grpc_call& call, std::string_view body);
+    void pass_as_it_is(request_context& request, grpc_call& call, const model::agent_interface& to) const;
+    net::routine<> translate_call(request_context& request, grpc_call& call, const model::agent_interface* to);
+    static net::routine<> send_health(request_context& request, std::optional<bool> serving);
+
+    const request::access_guard& guard_;
+};
+
+}  // namespace gateway::a2a

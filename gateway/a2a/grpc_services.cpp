@@ -1,0 +1,170 @@
+// Services beside A2A's: grpc.health.v1.Health, and those of an agent that pass unread.
+#include "gateway/a2a/grpc_route.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/relay/call_wait.hpp"
+#include "net/grpc/messages.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/server/timed_ask.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace gateway::a2a {
+namespace {
+
+using core::errc;
+
+// A request up to this size is whole before the agent hears of it.
+constexpr std::uint64_t held_request = 64 * 1024;
+
+// The field `service` of a HealthCheckRequest (grpc/health/v1/health.proto). Nothing: it is not one.
+std::optional<std::string_view> asked_service(std::string_view message)
+{
+    constexpr char tag = '\x0A';
+    if (message.empty()) {
+        return message;
+    }
+    const bool named = message.size() >= 2 && message[0] == tag && static_cast<unsigned char>(message[1]) < 128 &&
+                       message.size() == 2 + static_cast<std::size_t>(message[1]);
+    return named ? std::optional{message.substr(2)} : std::nullopt;
+}
+
+// Whether a request that is passed on in pieces is messages that are small enough.
+class checked_messages {
+public:
+    explicit checked_messages(std::uint64_t limit)
+        : reader_{limit}
+    {
+    }
+
+    core::result<> operator()(std::string_view piece)
+    {
+        using enum net::grpc::message_reader::fault;
+        while (!piece.empty() && reader_.problem() == none) {
+            reader_.next(piece);
+        }
+        if (reader_.problem() == none) {
+            return {};
+        }
+        return core::caller_error(reader_.problem() == too_large ? errc::body_too_large : errc::bad_request, "a message");
+    }
+
+private:
+    net::grpc::message_reader reader_;
+};
+
+}  // namespace
+
+net::routine<> grpc_route::serve_health(request_context& request, grpc_call& call)
+{
+    if (!call.path.ends_with("/Check")) {
+        co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
+        co_return;
+    }
+    auto ready = co_await read_message(request, call);
+    const auto service = ready ? asked_service(call.message) : std::nullopt;
+    if (ready && !service) {
+        ready = core::caller_error(errc::bad_request, "not a HealthCheckRequest");
+    }
+    const bool of_agent = service == ::a2a::protobuf::v1_service || service == ::a2a::protobuf::v03_service;
+    if (ready && of_agent) {
+        ready = choose(request, call);
+    } else if (ready && !service->empty()) {
+        co_await send_health(request, std::nullopt);
+        co_return;
+    }
+    if (!ready) {
+        co_await request::respond_call_error(request, std::move(ready).error());
+        co_return;
+    }
+    if (of_agent) {
+        if (auto denied = admit(request)) {
+            co_await std::move(*denied);
+            co_return;
+        }
+        const auto now = request.caller.owner().now();
+        co_await send_health(request, request.agent->serves_a2a() && model::again_at(*request.agent, now) <= now);
+        co_return;
+    }
+    const auto due = call.asked > core::duration{} ? request.caller.started() + call.asked : core::steady_time::max();
+    auto asked = control_.ready();
+    const auto serving = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
+    if (serving) {
+        co_await send_health(request, *serving);
+    } else {
+        co_await request::respond_call_error(request, net::gave_up(request.caller));
+    }
+}
+
+// Nothing: Cardea knows no such service.
+net::routine<> grpc_route::send_health(request_context& request, std::optional<bool> serving)
+{
+    std::string message;
+    auto& head = request.caller.scratch();
+    responses::begin_head(head, request.caller, 200);
+    net::http1::head_writer{head}.field("Content-Type", "application/grpc");
+    if (serving) {
+        net::grpc::append_prefix(message, 2);
+        message += '\x08';
+        message += *serving ? '\x01' : '\x02';
+    } else {
+        head += "grpc-status: 5\r\ngrpc-message: No such service.\r\n";
+    }
+    request.caller.complete_head(head, net::answer_length::open());
+    net::answer_part all{.head = head, .last = true, .trailers = serving ? "grpc-status: 0\r\n" : ""};
+    all.body.add(message);
+    request.record.status = 200;
+    auto sent = co_await request.caller.send(all);
+    if (!sent) {
+        request::note_failure(request, std::move(sent).error());
+    }
+}
+
+// A service of the agent's that its record lets through.
+net::routine<> grpc_route::serve_service(request_context& request, grpc_call& call)
+{
+    request.record.where = model::route::relay;
+    if (auto chosen = choose(request, call); !chosen) {
+        co_await request::respond_call_error(request, std::move(chosen).error());
+        co_return;
+    }
+    if (auto denied = admit(request)) {
+        co_await std::move(*denied);
+        co_return;
+    }
+    constexpr std::string_view no_method;
+    const auto& services = request.agent->record.relay_services;
+    if (!request.agent->takes_a2a() || std::ranges::find(services, call.service()) == services.end()) {
+        co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
+        co_return;
+    }
+    if (!may_call(request, no_method)) {
+        co_await request::respond_forbidden(request, no_method);
+        co_return;
+    }
+    const auto most = std::numeric_limits<std::uint64_t>::max();
+    auto whole = co_await request.caller.hold_body(held_request, most);
+    core::result<std::string_view> body = std::string_view{};
+    if (whole && *whole) {
+        body = co_await request.caller.read_body(held_request);
+    }
+    checked_messages check{settings_.limits.grpc_message};
+    core::result<> good;
+    if (!whole || !body) {
+        good = whole ? std::move(body).error() : std::move(whole).error();
+    } else {
+        good = check(*body);
+    }
+    if (!good) {
+        co_await request::respond_call_error(request, std::move(good).error());
+        co_return;
+    }
+    pass_service(request, call, *body);
+    call.relayed.request.passed = !*whole;
+    call.relayed.hooks.look_at_body = [check](std::string_view piece) mutable { return check(piece); };
+    co_await finish(request, call);
+}
+
+}  // namespace gateway::a2a

@@ -1,0 +1,277 @@
+#include "gateway/grpc/agent_messages.hpp"
+
+#include "core/ascii.hpp"
+#include "gateway/grpc/head_lines.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <utility>
+
+namespace gateway::grpc {
+namespace {
+
+using core::errc;
+using reader = net::grpc::message_reader;
+
+// Fields that speak of messages of gRPC, or of the outcome.
+bool is_of_grpc(const net::http1::field& each) noexcept
+{
+    constexpr std::string_view prefix = "grpc-";
+    return core::equal_ignoring_case(each.name.substr(0, prefix.size()), prefix) ||
+           core::equal_ignoring_case(each.name, "content-type") ||
+           core::equal_ignoring_case(each.name, "content-length") ||
+           core::equal_ignoring_case(each.name, "transfer-encoding") || net::http1::hop_by_hop(each.id);
+}
+
+std::string_view field_value(const net::http1::field_list& fields, std::string_view name)
+{
+    const auto* const value = net::http1::find(fields, name);
+    return value == nullptr ? std::string_view{} : *value;
+}
+
+std::optional<net::grpc::status> status_in(const net::http1::field_list& fields)
+{
+    return net::grpc::read_status(
+        field_value(fields, "grpc-status"),
+        field_value(fields, "grpc-message"),
+        field_value(fields, "grpc-status-details-bin")
+    );
+}
+
+}  // namespace
+
+agent_messages::agent_messages(net::agent_side& inner, std::shared_ptr<terms> of)
+    : inner_{inner},
+      terms_{std::move(of)},
+      reader_{terms_->limit},
+      parser_{{.bytes = 1024 * 1024, .fields = 1'000, .value = 1024 * 1024}}
+{
+}
+
+outcome_terms agent_messages::outcome() const noexcept
+{
+    return {.version = terms_->method->version, .what = terms_->method->what};
+}
+
+core::result<bool> agent_messages::read_head(net::http1::method to)
+{
+    if (!began_) {
+        auto here = inner_.read_head(to);
+        if (!here || !*here) {
+            return here;
+        }
+        began_ = true;
+        if (auto begun = begin(); !begun) {
+            return std::move(begun).error();
+        }
+    }
+    if (headed_) {
+        return true;
+    }
+    if (terms_->method->streams && !inner_.body_done() && !outcome_) {
+        auto written = write_head(200, "text/event-stream");
+        return written ? core::result<bool>{true} : std::move(written).error();
+    }
+    if (auto gathered = gather(); !gathered) {
+        return std::move(gathered).error();
+    }
+    return headed_;
+}
+
+// The agent's head: all that is needed of it is kept.
+core::result<> agent_messages::begin()
+{
+    const auto& head = inner_.head();
+    net::http1::head_writer fields{fields_};
+    for (const auto& each : head.fields) {
+        if (!is_of_grpc(each)) {
+            fields.field(each.name, each.value);
+        }
+    }
+    if (head.status != 200) {
+        outcome_ = net::grpc::status{core::grpc_code_of_http(head.status), "The agent has answered with HTTP " + std::to_string(head.status) + '.', {}};
+    } else if (net::grpc::media_of(field_value(head.fields, "content-type")) != net::grpc::media::grpc) {
+        return core::upstream_error(errc::upstream_protocol, "the answer is not gRPC");
+    } else {
+        outcome_ = status_in(head.fields);
+    }
+    inner_.consume_head();
+    return {};
+}
+
+// Of an answer that is waited for whole.
+core::result<> agent_messages::gather()
+{
+    while (!inner_.body_done()) {
+        const auto piece = inner_.take();
+        if (!piece) {
+            return piece.error();
+        }
+        if (piece->empty() && !inner_.body_done()) {
+            if (inner_.ended() && !inner_.ready()) {
+                return core::upstream_error(errc::upstream_reset, inner_.end_reason().message());
+            }
+            return {};
+        }
+        if (!outcome_) {
+            if (auto done = read(*piece); !done) {
+                return done;
+            }
+        }
+        inner_.release();
+    }
+    return end();
+}
+
+core::result<> agent_messages::read(std::string_view piece)
+{
+    while (!piece.empty()) {
+        const auto part = reader_.next(piece);
+        if (reader_.problem() == reader::fault::too_large) {
+            return core::upstream_error(errc::message_too_large, std::to_string(reader_.size()) + " bytes");
+        }
+        if (reader_.problem() == reader::fault::malformed || (part.begins && reader_.compressed())) {
+            return core::upstream_error(errc::upstream_protocol, "a message is malformed, or compressed unasked");
+        }
+        const bool whole = part.ends && message_.empty();
+        if (!whole) {
+            message_ += part.data;
+        }
+        if (!part.ends) {
+            continue;
+        }
+        if (!terms_->method->streams && reader_.count() > 1) {
+            return core::upstream_error(errc::upstream_protocol, "a call that is no stream has two answers");
+        }
+        if (auto added = add_message(whole ? part.data : message_); !added) {
+            return added;
+        }
+        message_.clear();
+    }
+    return {};
+}
+
+core::result<> agent_messages::add_message(std::string_view message)
+{
+    const auto& method = *terms_->method;
+    const bool rpc = as_json(method.version).over == ::a2a::binding::jsonrpc;
+    out_ += method.streams ? "data: " : "";
+    if (rpc) {
+        out_.append(R"({"jsonrpc":"2.0","id":)").append(terms_->id).append(R"(,"result":)");
+    }
+    const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = terms_->limit * 6 + 4096};
+    const auto made = ::a2a::protobuf::to_json(*method.response, message, options, out_);
+    if (!made) {
+        const auto& why = made.error();
+        return core::upstream_error(errc::answer_untranslatable, why.member + ' ' + std::string{why.why});
+    }
+    terms_->rounded += made->rounded;
+    terms_->lost += made->lost;
+    out_ += rpc ? "}" : "";
+    out_ += method.streams ? "\n\n" : "";
+    return {};
+}
+
+// The answer is whole, with its trailers.
+core::result<> agent_messages::end()
+{
+    over_ = true;
+    const auto lines = inner_.trailers();
+    if (!outcome_) {
+        outcome_ = net::grpc::read_status(
+            value_in(lines, "grpc-status"),
+            value_in(lines, "grpc-message"),
+            value_in(lines, "grpc-status-details-bin")
+        );
+    }
+    if (!outcome_ || !reader_.between_messages()) {
+        return core::upstream_error(
+            errc::upstream_protocol,
+            outcome_ ? "the answer ends within a message" : "the answer has no grpc-status"
+        );
+    }
+    if (outcome_->code != core::grpc_code::ok) {
+        return add_failure(*outcome_);
+    }
+    if (headed_) {
+        return {};
+    }
+    if (terms_->method->streams) {
+        return write_head(200, "text/event-stream");  // of no event
+    }
+    if (reader_.count() == 0) {
+        return core::upstream_error(errc::upstream_protocol, "the answer has a status alone, which is OK");
+    }
+    return write_head(200, "application/json");
+}
+
+// An error within a stream is an event, else the answer.
+core::result<> agent_messages::add_failure(const net::grpc::status& why)
+{
+    auto made = json_of_status(why, outcome(), terms_->id);
+    if (headed_) {
+        out_.append("data: ").append(made.body).append("\n\n");
+        return {};
+    }
+    out_ = std::move(made.body);
+    const bool rpc = as_json(terms_->method->version).over == ::a2a::binding::jsonrpc;
+    const bool told = made.http == 401 || made.http == 403 || made.http == 429 || made.http >= 503;
+    return write_head(rpc && !told ? 200 : made.http, "application/json");
+}
+
+core::result<> agent_messages::write_head(unsigned status, std::string_view type)
+{
+    net::http1::head_writer out{head_};
+    out.status_line(status);
+    out.field("Content-Type", type);
+    head_ += fields_;
+    if (over_) {
+        out.field("Content-Length", out_.size());
+    } else {
+        out.field("Transfer-Encoding", "chunked");
+    }
+    out.end();
+    auto parsed = parser_.parse(head_, net::http1::method::post);
+    if (!parsed) {
+        return std::move(parsed).error();
+    }
+    headed_ = true;
+    return {};
+}
+
+core::result<std::string_view> agent_messages::take()
+{
+    if (taken_ == 0 && out_.empty() && !over_) {
+        while (out_.empty() && !inner_.body_done()) {
+            const auto piece = inner_.take();
+            if (!piece) {
+                return piece.error();
+            }
+            if (piece->empty() && !inner_.body_done()) {
+                return std::string_view{};
+            }
+            if (auto done = read(*piece); !done) {
+                return std::move(done).error();
+            }
+            inner_.release();
+        }
+        if (inner_.body_done()) {
+            if (auto done = end(); !done) {
+                return std::move(done).error();
+            }
+        }
+    }
+    const auto rest = std::string_view{out_}.substr(taken_);
+    taken_ = out_.size();
+    return rest;
+}
+
+bool agent_messages::release()
+{
+    if (taken_ == out_.size()) {
+        out_.clear();
+        taken_ = 0;
+    }
+    return inner_.release();
+}
+
+}  // namespace gateway::grpc

@@ -1,0 +1,304 @@
+#include "gateway/grpc/caller_messages.hpp"
+
+#include "a2a/dialect/error.hpp"
+#include "core/ascii.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "gateway/grpc/head_lines.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::grpc {
+namespace {
+
+using core::errc;
+using reader = net::grpc::message_reader;
+
+constexpr std::string_view first_lines = "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\n";
+
+// What the connection says of the caller, and no call that gRPC knows.
+bool stays_http(errc code) noexcept
+{
+    return code == errc::misdirected_request || code == errc::method_not_allowed ||
+           code == errc::unsupported_media_type;
+}
+
+std::string_view bytes_of(const net::pieces::value_type& piece)
+{
+    return {static_cast<const char*>(piece.data()), piece.size()};
+}
+
+}  // namespace
+
+caller_messages::caller_messages(net::caller_exchange& caller, const terms& of)
+    : caller_{caller},
+      terms_{of},
+      events_{of.limit * 6 + 4096},  // JSON may write a byte as six
+      reader_{of.limit}
+{
+    caller_.set_filter(this);
+}
+
+outcome_terms caller_messages::outcome() const noexcept
+{
+    const auto what = terms_.method == nullptr ? ::a2a::operation::none : terms_.method->what;
+    return {terms_.version, what, terms_.profile};
+}
+
+core::result<net::answer_part> caller_messages::pass(const net::answer_part& part)
+{
+    if (!part.head.empty()) {
+        begin(part.head);
+    }
+    out_.clear();
+    core::result<> done;
+    switch (form_) {
+        case form::nothing:
+        case form::http:
+            return part;
+        case form::messages:
+            return pass_messages(part);
+        case form::document:
+            gather(part);
+            done = part.last ? add_document() : core::result<>{};
+            break;
+        case form::events:
+            gather(part);
+            done = read_events(part.last);
+            break;
+        case form::failure:
+            gather(part);
+            if (part.last) {
+                fail(status_of_json(http_status_, text_, own_, outcome()));
+            }
+            break;
+    }
+    if (!done) {
+        return std::move(done).error();
+    }
+    return take(part.last);
+}
+
+void caller_messages::gather(const net::answer_part& part)
+{
+    for (const auto& each : part.body) {
+        text_ += bytes_of(each);
+    }
+}
+
+// `head` is that of the handler's answer: the status line and the fields, with the empty line.
+void caller_messages::begin(std::string_view head)
+{
+    constexpr std::string_view version = "HTTP/1.1 ";
+    const auto type = value_in(head, "content-type");
+    if (net::grpc::media_of(type) == net::grpc::media::grpc) {
+        form_ = form::messages;
+        return;
+    }
+    own_ = own_code(value_in(head, "cardea-error"));
+    if (own_ && stays_http(*own_)) {
+        form_ = form::http;
+        return;
+    }
+    http_status_ = 0;
+    for (const char digit : head.substr(version.size(), 3)) {
+        http_status_ = http_status_ * 10 + static_cast<unsigned>(digit - '0');
+    }
+    const bool events = core::equal_ignoring_case(type.substr(0, type.find(';')), "text/event-stream");
+    const bool good = http_status_ < 300 && !own_;
+    form_ = !good ? form::failure : events ? form::events : form::document;
+    head_ = first_lines;
+    take_line(head);
+    while (!head.empty()) {
+        const auto line = take_line(head);
+        if (!line.empty() && !names(line, "content-type") && !names(line, "content-length") && !names(line, "cache-control")) {
+            head_.append(line).append("\r\n");
+        }
+    }
+}
+
+// An answer of an agent by gRPC. What comes of its messages passes in the pieces in which it comes.
+core::result<net::answer_part> caller_messages::pass_messages(const net::answer_part& part)
+{
+    for (const auto& each : part.body) {
+        if (auto seen = see(bytes_of(each)); !seen) {
+            return std::move(seen).error();
+        }
+    }
+    auto out = part;
+    if (!part.last) {
+        headed_ = headed_ || !part.head.empty();
+        open_ = !reader_.between_messages();
+        return out;
+    }
+    const auto lines = part.trailers.empty() ? part.head : part.trailers;
+    const auto code = net::grpc::read_status(value_in(lines, "grpc-status"), {}, {});
+    if (!code || !reader_.between_messages()) {
+        return core::upstream_error(
+            errc::upstream_protocol,
+            code ? "the answer ends within a message" : "the answer has no grpc-status"
+        );
+    }
+    status_ = code->code;
+    said_ = headed_ = true;
+    return out;
+}
+
+core::result<> caller_messages::see(std::string_view piece)
+{
+    while (!piece.empty()) {
+        const auto part = reader_.next(piece);
+        if (reader_.problem() == reader::fault::too_large) {
+            return core::upstream_error(errc::message_too_large, std::to_string(reader_.size()) + " bytes");
+        }
+        if (reader_.problem() == reader::fault::malformed) {
+            return core::upstream_error(errc::upstream_protocol, "a message of gRPC has an unknown flag");
+        }
+        if (!observer_) {
+            continue;
+        }
+        if (part.begins && reader_.compressed()) {
+            return core::upstream_error(errc::upstream_protocol, "a message is compressed, which nobody has asked for");
+        }
+        if (part.ends && message_.empty()) {
+            observer_(part.data);
+            continue;
+        }
+        message_ += part.data;
+        if (part.ends) {
+            observer_(message_);
+            message_.clear();
+        }
+    }
+    return {};
+}
+
+// The part of a whole JSON answer that is a message; empty: the answer is an error, which becomes the outcome.
+std::string_view caller_messages::result_in(std::string_view json)
+{
+    const auto terms = outcome();
+    if (as_json(terms.version).over == ::a2a::binding::rest) {
+        if (!::a2a::is_rest_error(json)) {
+            return json.find_first_not_of(" \t\r\n") == json.npos ? "{}" : json;
+        }
+    } else if (const auto read = core::scan_answer(json); read && !read->result.empty()) {
+        return read->result;
+    }
+    fail(status_of_json(http_status_, json, own_, terms));
+    return {};
+}
+
+core::result<> caller_messages::add_message(std::string_view json)
+{
+    if (terms_.method == nullptr) {
+        return core::gateway_error(errc::internal, "JSON answers a call that is none of A2A's");
+    }
+    const auto begin = out_.size();
+    out_.append(net::grpc::prefix_size, '\0');
+    const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = terms_.limit};
+    const auto made = ::a2a::protobuf::to_protobuf(*terms_.method->response, json, options, out_);
+    if (!made) {
+        out_.resize(begin);
+        const auto& why = made.error();
+        const bool large = json.size() > terms_.limit && why.member.empty();
+        auto detail = why.member + ' ' + std::string{why.why};
+        return core::upstream_error(large ? errc::message_too_large : errc::answer_untranslatable, std::move(detail));
+    }
+    net::grpc::set_prefix(out_, begin);
+    rounded_ += made->rounded;
+    lost_ += made->lost;
+    return {};
+}
+
+core::result<> caller_messages::add_document()
+{
+    const auto json = result_in(text_);
+    if (failure_) {
+        return {};
+    }
+    auto added = add_message(json);
+    std::string{}.swap(text_);
+    return added;
+}
+
+core::result<> caller_messages::read_events(bool last)
+{
+    events_.feed(text_);
+    text_.clear();
+    while (!failure_) {
+        auto event = events_.next();
+        if (!event && last) {
+            event = events_.take_rest();
+        }
+        if (!event) {
+            break;
+        }
+        const auto data = net::sse_data(*event);
+        if (!data) {
+            caller_.ping();  // a comment keeps the stream alive
+            continue;
+        }
+        const auto json = result_in(*data);
+        if (failure_ || json.empty()) {
+            continue;
+        }
+        if (auto added = add_message(json); !added) {
+            return added;
+        }
+    }
+    return events_.too_large() ? core::result<>{core::upstream_error(errc::message_too_large, "an event")}
+                               : core::result<>{};
+}
+
+void caller_messages::fail(net::grpc::status with)
+{
+    failure_ = std::move(with);
+}
+
+// The part that goes out now. The head waits for the first message, so that an error comes alone.
+net::answer_part caller_messages::take(bool last)
+{
+    net::answer_part out{.last = last || failure_.has_value()};
+    if (said_) {
+        return {};  // an error has ended the stream
+    }
+    if (out_.empty() && !out.last) {
+        return {};
+    }
+    const bool alone = !headed_ && out_.empty() && failure_;
+    if (out.last) {
+        const net::grpc::status good;
+        status_ = failure_ ? failure_->code : good.code;
+        said_ = true;
+        auto& lines = alone ? head_ : trailers_;
+        lines += own_ == errc::grpc_compressed ? "grpc-accept-encoding: identity\r\n" : "";
+        net::grpc::append_status(lines, failure_ ? *failure_ : good);
+    }
+    if (!std::exchange(headed_, true)) {
+        head_ += "\r\n";
+        out.head = head_;
+    }
+    out.body.add(out_);
+    out.trailers = trailers_;
+    return out;
+}
+
+net::routine<> caller_messages::end(core::errc why)
+{
+    if (said_ || open_ || form_ == form::http || (form_ == form::nothing && caller_.answered())) {
+        caller_.cut();
+        co_return;
+    }
+    out_.clear();
+    if (head_.empty() && !headed_) {
+        head_ = first_lines;
+    }
+    fail(own_status(why, {}, outcome()));
+    const auto part = take(true);
+    auto sent = caller_.try_send(part);
+    if (!sent) {
+        sent = co_await caller_.finish_send();
+    }
+}
+
+}  // namespace gateway::grpc

@@ -1,0 +1,94 @@
+// The answer to a call by gRPC. Messages of an agent by gRPC pass as they are; what handlers of A2A's JSON bindings answer becomes
+// messages and trailers: a body of JSON one message, each event of a stream another, an error the trailers alone. One thread, that of
+// the caller's loop.
+#pragma once
+
+#include "a2a/protobuf/methods.hpp"
+#include "core/error.hpp"
+#include "gateway/grpc/outcome.hpp"
+#include "net/grpc/messages.hpp"
+#include "net/grpc/status.hpp"
+#include "net/loop/routine.hpp"
+#include "net/server/caller_exchange.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::grpc {
+
+class caller_messages final : public net::answer_filter {
+public:
+    struct terms {
+        const ::a2a::protobuf::service_method* method = nullptr;  // null: none of A2A's
+        ::a2a::error_profile profile = ::a2a::error_profile::v1_0_1;
+        std::uint64_t limit = 0;  // bytes of one message
+        ::a2a::generation version = ::a2a::generation::v1;  // of the service
+    };
+
+    // Becomes the filter of `caller`, which outlives it, until it is destroyed.
+    caller_messages(net::caller_exchange& caller, const terms& of);
+    ~caller_messages() override { caller_.set_filter(nullptr); }
+    caller_messages(const caller_messages&) = delete;
+    caller_messages& operator=(const caller_messages&) = delete;
+
+    // Fails with message_too_large (of the agent), upstream_protocol or answer_untranslatable; then end() says so.
+    core::result<net::answer_part> pass(const net::answer_part& part) override;
+
+    // Ends an answer that cannot go on: with the status of this code, or, if a message is under way, by a cut.
+    net::routine<> end(core::errc why);
+
+    // From now on called with each whole message that passes as it came, without its prefix.
+    using observer = std::function<void(std::string_view message)>;
+    void observe(observer each) { observer_ = std::move(each); }
+
+    // The outcome that went out. Nothing: none did.
+    std::optional<core::grpc_code> status() const noexcept { return status_; }
+
+    // Numbers that no double equals, and members that no message has.
+    std::uint64_t rounded() const noexcept { return rounded_; }
+    std::uint64_t lost() const noexcept { return lost_; }
+
+    const ::a2a::protobuf::service_method* method() const noexcept { return terms_.method; }
+    outcome_terms outcome() const noexcept;
+
+private:
+    enum class form : std::uint8_t { nothing, messages, document, events, failure, http };
+
+    void begin(std::string_view head);
+    core::result<net::answer_part> pass_messages(const net::answer_part& part);
+    core::result<> see(std::string_view piece);
+    core::result<> read_events(bool last);
+    core::result<> add_message(std::string_view json);
+    core::result<> add_document();
+    net::answer_part take(bool last);
+    void fail(net::grpc::status with);
+    void gather(const net::answer_part& part);
+    std::string_view result_in(std::string_view json);
+
+    net::caller_exchange& caller_;
+    terms terms_;
+    form form_ = form::nothing;
+    unsigned http_status_ = 0;
+    std::optional<core::errc> own_;  // the error of the gateway's that this is
+    std::string head_;               // that has not gone out
+    std::string text_;               // of the body, not looked at
+    std::string out_;                // messages that go out
+    std::string trailers_;
+    net::sse_splitter events_;
+    net::grpc::message_reader reader_;
+    std::string message_;  // the part that has come of one that is observed
+    observer observer_;
+    std::optional<net::grpc::status> failure_;
+    std::optional<core::grpc_code> status_;
+    std::uint64_t rounded_ = 0;
+    std::uint64_t lost_ = 0;
+    bool headed_ = false;  // the head is out
+    bool open_ = false;    // a message is out without its end
+    bool said_ = false;    // the outcome too
+};
+
+}  // namespace gateway::grpc
