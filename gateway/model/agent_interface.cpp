@@ -93,7 +93,8 @@ call_route completed(const core::agent& record, call_route route)
     if (!route.interfaces.empty()) {
         return route;
     }
-    auto grpc = core::grpc_address(record);
+    // The route may be of another endpoint than the record's first.
+    auto grpc = core::only_grpc(record) ? route.url : core::grpc_address(record);
     if (grpc.empty()) {
         grpc = route.url.substr(0, config::path_begin(route.url));
     } else if (record.dialects.empty()) {
