@@ -76,14 +76,18 @@ void put_double(text_sink& to, double value)
 {
     char* const begin = to.room(longest_double);
     char* const end = begin + longest_double;
-    const bool whole = value == std::trunc(value);
-    if (whole && std::abs(value) < 1e15 && (value != 0 || !std::signbit(value))) {
-        to.took(std::to_chars(begin, end, static_cast<std::int64_t>(value)).ptr);  // mostly, and the fastest
-    } else if (whole && std::abs(value) < 1e21) {
-        to.took(std::to_chars(begin, end, value, std::chars_format::fixed).ptr);
-    } else {
-        to.took(std::to_chars(begin, end, value).ptr);
+    if (std::abs(value) < 1e15) {
+        const auto whole = static_cast<std::int64_t>(value);
+        if (static_cast<double>(whole) == value && (whole != 0 || !std::signbit(value))) {
+            to.took(std::to_chars(begin, end, whole).ptr);  // mostly, and the fastest
+            return;
+        }
     }
+    const bool digits_only = std::abs(value) < 1e21 && value == std::trunc(value);
+    to.took(
+        digits_only ? std::to_chars(begin, end, value, std::chars_format::fixed).ptr
+                    : std::to_chars(begin, end, value).ptr
+    );
 }
 
 std::optional<double> nearest_double(std::string_view text)

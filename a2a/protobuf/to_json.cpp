@@ -86,19 +86,35 @@ private:
     }
 
     // The next field that the type knows, in `row`; null at the end. False: malformed.
-    bool next(wire_reader& in, const message_type& type, wire_field& field, const field_row*& row)
+    [[gnu::always_inline]] bool
+    next(wire_reader& in, const message_type& type, wire_field& field, const field_row*& row)
+    {
+        row = nullptr;
+        if (in.next_short(field)) {
+            const auto* const found = type.find(field.number);
+            if (found != nullptr && found->wire() == wire_type::delimited) {
+                row = found;
+                return true;
+            }
+            ++counts_.lost;
+        }
+        return in.done() || next_known(in, type, field, row);
+    }
+
+    [[gnu::noinline]] bool
+    next_known(wire_reader& in, const message_type& type, wire_field& field, const field_row*& row)
     {
         while (!in.done()) {
             if (!in.next(field)) {
                 return trouble_.refuse(in.why(), rpc_code::parse_error);
             }
-            row = type.find(field.number);
-            if (row != nullptr && row->wire() == field.type) {
+            const auto* const found = type.find(field.number);
+            if (found != nullptr && found->wire() == field.type) {
+                row = found;
                 return true;
             }
             ++counts_.lost;
         }
-        row = nullptr;
         return true;
     }
 
@@ -300,15 +316,20 @@ private:
     {
         wire_reader in{bytes};
         wire_field field;
-        wire_field after;
         const field_row* row = nullptr;
-        const field_row* second = nullptr;
-        if (!next(in, type, field, row) || !next(in, type, after, second)) {
+        if (!next(in, type, field, row)) {
             return false;
         }
-        irregular_ = irregular_ || second != nullptr;
-        if (irregular_) {
-            return false;
+        if (!in.done()) {
+            wire_field after;
+            const field_row* second = nullptr;
+            if (!next(in, type, after, second)) {
+                return false;
+            }
+            if (second != nullptr) {
+                irregular_ = true;
+                return false;
+            }
         }
         if (row == nullptr || row->kind == field_kind::enumeration) {
             out_.put("null");

@@ -28,8 +28,28 @@ public:
 
     bool done() const noexcept { return at_ == end_; }
 
+    // The next field if it is a short text or message, as most are; false: next() has to look.
+    [[gnu::always_inline]] bool next_short(wire_field& field) noexcept
+    {
+        const auto left = static_cast<std::size_t>(end_ - at_);
+        if (left < 2) {
+            return false;
+        }
+        const unsigned tag = static_cast<unsigned char>(at_[0]);
+        const unsigned length = static_cast<unsigned char>(at_[1]);
+        if ((tag & 0x87U) != 2 || tag < 8 || length >= 0x80 || length > left - 2) {
+            return false;
+        }
+        field.number = tag >> 3U;
+        field.type = wire_type::delimited;
+        field.raw = {at_, length + 2U};
+        field.bytes = {at_ + 2, length};
+        at_ += length + 2U;
+        return true;
+    }
+
     // The next field, if it is not done(). False: malformed, and why() says how.
-    [[gnu::always_inline]] bool next(wire_field& field) noexcept
+    bool next(wire_field& field) noexcept
     {
         const char* const begin = at_;
         std::uint64_t tag = 0;
@@ -51,7 +71,7 @@ public:
     std::string_view why() const noexcept { return why_; }
 
 private:
-    [[gnu::always_inline]] bool content(wire_field& field) noexcept
+    bool content(wire_field& field) noexcept
     {
         switch (field.type) {
             case wire_type::varint:
@@ -79,17 +99,12 @@ private:
         return fail("has an unknown wire type");
     }
 
-    [[gnu::always_inline]] bool varint(std::uint64_t& value, unsigned most_bytes) noexcept
+    bool varint(std::uint64_t& value, unsigned most_bytes) noexcept
     {
         if (at_ != end_ && (static_cast<unsigned char>(*at_) & 0x80U) == 0) {
             value = static_cast<unsigned char>(*at_++);
             return true;
         }
-        return long_varint(value, most_bytes);
-    }
-
-    [[gnu::noinline]] bool long_varint(std::uint64_t& value, unsigned most_bytes) noexcept
-    {
         value = 0;
         for (unsigned i = 0; i < most_bytes; ++i) {
             if (at_ == end_) {

@@ -30,8 +30,8 @@ TEST_CASE("A tenant is found where its message has it")
     CHECK(found->value == "ten");
     CHECK(bytes.substr(0, found->begin) + bytes.substr(found->end) == delimited(2, "id") + varint(3, 4));
 
-    const auto other =
-        find_tenant(v1::list_task_push_notification_configs_request, delimited(1, "task") + delimited(4, "ten"));
+    const auto listed = delimited(1, "task") + delimited(4, "ten");
+    const auto other = find_tenant(v1::list_task_push_notification_configs_request, listed);
     REQUIRE(other.has_value());
     CHECK(other->value == "ten");
 }
