@@ -99,7 +99,7 @@ dialect_bridge::dialect_bridge(
       share_{with_.bodies}
 {
     if (to_.over == ::a2a::binding::grpc) {
-        grpc_.emplace(to_.version, with_.largest_message);
+        grpc_.emplace(to_.version, with_.largest_message, with_.bodies);
         to_ = grpc::as_json(to_.version);
         agent_ = agent_->grpc ? agent_->grpc : agent_;
     }

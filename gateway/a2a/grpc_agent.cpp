@@ -68,6 +68,7 @@ std::shared_ptr<relay::side_codec> grpc_agent::codec(::a2a::operation what, std:
     terms->method = ::a2a::protobuf::service_method_for(what, version_);
     terms->id = id.empty() ? "null" : id;
     terms->limit = limit_;
+    terms->bodies = bodies_;
     answers_.push_back(terms);
     return std::make_shared<reading>(std::move(terms));
 }

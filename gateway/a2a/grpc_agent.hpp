@@ -16,10 +16,11 @@ namespace gateway::a2a {
 
 class grpc_agent {
 public:
-    // `limit`: bytes of one message.
-    grpc_agent(::a2a::generation version, std::uint64_t limit)
+    // `limit`: bytes of one message. `bodies`: as agent_messages::terms; outlives the object.
+    grpc_agent(::a2a::generation version, std::uint64_t limit, net::shared_budget* bodies)
         : version_{version},
-          limit_{limit}
+          limit_{limit},
+          bodies_{bodies}
     {
     }
 
@@ -41,6 +42,7 @@ public:
 private:
     ::a2a::generation version_;
     std::uint64_t limit_;
+    net::shared_budget* bodies_;
     std::vector<std::shared_ptr<grpc::agent_messages::terms>> answers_;
 };
 

@@ -43,6 +43,7 @@ agent_messages::agent_messages(net::agent_side& inner, std::shared_ptr<terms> of
     : inner_{inner},
       terms_{std::move(of)},
       reader_{terms_->limit},
+      share_{terms_->bodies},
       parser_{{.bytes = 1024 * 1024, .fields = 1'000, .value = 1024 * 1024}}
 {
 }
@@ -147,7 +148,7 @@ core::result<> agent_messages::read(std::string_view piece)
         }
         message_.clear();
     }
-    return {};
+    return share_.set(message_.size() + out_.size()) ? core::result<>{} : core::gateway_error(errc::overloaded, "bodies");
 }
 
 core::result<> agent_messages::add_message(std::string_view message)
@@ -270,6 +271,7 @@ bool agent_messages::release()
     if (taken_ == out_.size()) {
         out_.clear();
         taken_ = 0;
+        share_.set(message_.size());
     }
     return inner_.release();
 }

@@ -6,6 +6,7 @@
 #include "gateway/grpc/outcome.hpp"
 #include "net/grpc/messages.hpp"
 #include "net/http1/head.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/upstream/agent_side.hpp"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ public:
         const ::a2a::protobuf::service_method* method = nullptr;  // not null
         std::string id;                                           // of the call, raw, in events of JSON-RPC
         std::uint64_t limit = 0;                                  // bytes of one message
+        net::shared_budget* bodies = nullptr;                     // what they may take in memory; null: anything
         std::uint64_t rounded = 0;                                // numbers that no double equals
         std::uint64_t lost = 0;                                   // fields that A2A does not have
     };
@@ -80,6 +82,7 @@ private:
     net::agent_side& inner_;
     std::shared_ptr<terms> terms_;
     net::grpc::message_reader reader_;
+    net::budget_share share_;  // for message_ and out_
     net::http1::response_parser parser_;
     std::string fields_;   // of the agent's head that go on
     std::string head_;     // that parser_ has read

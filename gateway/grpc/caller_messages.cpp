@@ -33,6 +33,7 @@ std::string_view bytes_of(const net::pieces::value_type& piece)
 caller_messages::caller_messages(net::caller_exchange& caller, const terms& of)
     : caller_{caller},
       terms_{of},
+      share_{caller.bodies()},
       events_{of.limit * 6 + 4096},  // JSON may write a byte as six
       reader_{of.limit}
 {
@@ -72,6 +73,9 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
                 fail(status_of_json(http_status_, text_, own_, outcome()));
             }
             break;
+    }
+    if (done && !share_.set(text_.size() + out_.size() + events_.held())) {
+        done = core::gateway_error(errc::overloaded, "bodies");
     }
     if (!done) {
         return std::move(done).error();

@@ -9,6 +9,7 @@
 #include "net/grpc/messages.hpp"
 #include "net/grpc/status.hpp"
 #include "net/loop/routine.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/server/caller_exchange.hpp"
 #include "net/sse/sse_events.hpp"
 
@@ -35,7 +36,7 @@ public:
     caller_messages(const caller_messages&) = delete;
     caller_messages& operator=(const caller_messages&) = delete;
 
-    // Fails with message_too_large (of the agent), upstream_protocol or answer_untranslatable; then end() says so.
+    // Fails with message_too_large (of the agent), upstream_protocol, answer_untranslatable or overloaded (bodies); then end() says so.
     core::result<net::answer_part> pass(const net::answer_part& part) override;
 
     // Ends an answer that cannot go on: with the status of this code, or, if a message is under way, by a cut.
@@ -77,6 +78,7 @@ private:
     std::string head_;               // that has not gone out
     std::string text_;               // of the body, not looked at
     std::string out_;                // messages that go out
+    net::budget_share share_;        // for both
     std::string trailers_;
     net::sse_splitter events_;
     net::grpc::message_reader reader_;
