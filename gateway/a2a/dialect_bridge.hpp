@@ -124,8 +124,8 @@ private:
     std::string_view id_;
     ::a2a::exchange how_;
     ::a2a::outgoing_request request_;
-    std::optional<grpc_agent> grpc_;  // nullopt: the agent is not called by gRPC
-    std::string message_;             // that `request_` is to it, with its prefix
+    std::optional<grpc_agent> grpc_;               // nullopt: the agent is not called by gRPC
+    std::string message_;                          // that `request_` is to it, with its prefix
     net::budget_share share_;                      // for `request_` and `task_`
     std::optional<::a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
     std::string sent_head_;                        // what call.head and call.session point into

@@ -27,8 +27,8 @@ private:
 
 }  // namespace
 
-::a2a::translation<>
-grpc_agent::encode(const ::a2a::outgoing_request& from, ::a2a::operation what, std::string& out) const
+::a2a::translation<> grpc_agent::encode(const ::a2a::outgoing_request& from, ::a2a::operation what, std::string& out)
+    const
 {
     const auto* const method = ::a2a::protobuf::service_method_for(what, version_);
     if (method == nullptr) {

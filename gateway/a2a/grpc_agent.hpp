@@ -25,8 +25,7 @@ public:
     }
 
     // Replaces `out` by the message of this request, with its prefix. Fails as protobuf::to_protobuf(), and with unsupported_operation.
-    ::a2a::translation<>
-    encode(const ::a2a::outgoing_request& from, ::a2a::operation what, std::string& out) const;
+    ::a2a::translation<> encode(const ::a2a::outgoing_request& from, ::a2a::operation what, std::string& out) const;
 
     // The head of such a request but for lines(): `fields` are the agent's own. It has the operation, since it could be encoded.
     std::string head(::a2a::operation what, std::string_view fields) const;

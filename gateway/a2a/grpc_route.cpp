@@ -35,8 +35,9 @@ bool is_of_a2a(std::string_view path)
 bool has_form(std::string_view path)
 {
     const auto slash = path.find('/', 1);
-    return slash != path.npos && slash > 1 && slash + 1 < path.size() && path.find_first_of("/?", slash + 1) == path.npos &&
-           !path.starts_with("/agents/") && !path.starts_with("/mcp/");
+    return slash != path.npos && slash > 1 && slash + 1 < path.size() &&
+           path.find_first_of("/?", slash + 1) == path.npos && !path.starts_with("/agents/") &&
+           !path.starts_with("/mcp/");
 }
 
 // What ends an answer of an agent that is not one of gRPC.
@@ -260,7 +261,10 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
         const auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message);
         if (!tenant) {
             const bool broken = tenant.error().code == ::a2a::rpc_code::parse_error;
-            return core::caller_error(broken ? errc::parse_error : errc::invalid_params, std::string{tenant.error().why});
+            return core::caller_error(
+                broken ? errc::parse_error : errc::invalid_params,
+                std::string{tenant.error().why}
+            );
         }
         named.tenant = tenant->value;
     }
@@ -367,7 +371,8 @@ std::optional<net::routine<>> grpc_route::extended_card_answer(request_context& 
 bool grpc_route::is_edited(const request_context& request, ::a2a::operation what) const noexcept
 {
     using enum ::a2a::operation;
-    const bool has_config = what == send || what == stream || what == create_push || what == get_push || what == list_push;
+    const bool has_config =
+        what == send || what == stream || what == create_push || what == get_push || what == list_push;
     return what == extended_card || (what == list && request.sender.access) ||
            (has_config && request.agent->mediates_push);
 }
@@ -436,7 +441,8 @@ net::routine<::a2a::translation<>> grpc_route::make_json(request_context& reques
             }
             message = without;
         }
-        auto made = ::a2a::protobuf::to_json(*method.request, message, {.tenant_once = true, .bytes = limit}, call.json);
+        auto made =
+            ::a2a::protobuf::to_json(*method.request, message, {.tenant_once = true, .bytes = limit}, call.json);
         return made ? ::a2a::translation<>{} : std::move(made).error();
     };
     ::a2a::translation<> done;
@@ -491,9 +497,15 @@ void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const 
         relayed.request.body = call.edited_body;
     }
     relayed.hooks.show_messages = [answers = request.grpc.get(), type = method.response](auto to_reader) {
-        answers->observe([type, to_reader = std::move(to_reader), json = std::string{}](std::string_view message) mutable {
+        answers->observe([type, to_reader = std::move(to_reader), json = std::string{}](std::string_view message
+                         ) mutable {
             json.clear();
-            if (::a2a::protobuf::to_json(*type, message, {.from_agent = true, .bytes = message.size() * 6 + 4096}, json)) {
+            if (::a2a::protobuf::to_json(
+                    *type,
+                    message,
+                    {.from_agent = true, .bytes = message.size() * 6 + 4096},
+                    json
+                )) {
                 to_reader(json);
             }
         });
@@ -505,8 +517,7 @@ void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const 
 }
 
 // To an agent that does not, or for a call that is edited.
-net::routine<>
-grpc_route::translate_call(request_context& request, grpc_call& call, const model::agent_interface* to)
+net::routine<> grpc_route::translate_call(request_context& request, grpc_call& call, const model::agent_interface* to)
 {
     const auto& method = *request.grpc->method();
     const auto caller = json_dialect(call, method);

@@ -26,16 +26,16 @@ struct grpc_call : a2a_call {
     {
     }
 
-    std::string path;                      // `/<service>/<method>`
-    std::string in_metadata;               // the agent that cardea-agent names
-    core::duration asked{};                // that the caller waits; 0: it does not say
-    std::string_view framed;               // the request's message with its prefix
-    std::string_view message;              // without
-    bool compressed = false;               // the message is
-    std::string kept;                      // what `framed` points into, unless it is the caller's
-    net::budget_share kept_share;          // for `kept` and `json`
-    std::string json;                      // the message, once somebody has to read it
-    grpc::rest_request rest;               // of 0.3
+    std::string path;              // `/<service>/<method>`
+    std::string in_metadata;       // the agent that cardea-agent names
+    core::duration asked{};        // that the caller waits; 0: it does not say
+    std::string_view framed;       // the request's message with its prefix
+    std::string_view message;      // without
+    bool compressed = false;       // the message is
+    std::string kept;              // what `framed` points into, unless it is the caller's
+    net::budget_share kept_share;  // for `kept` and `json`
+    std::string json;              // the message, once somebody has to read it
+    grpc::rest_request rest;       // of 0.3
     grpc::agent_choice chosen;
     std::unique_ptr<relay::call_repair> accepts;
 

@@ -48,7 +48,10 @@ public:
         if (reader_.problem() == none) {
             return {};
         }
-        return core::caller_error(reader_.problem() == too_large ? errc::body_too_large : errc::bad_request, "a message");
+        return core::caller_error(
+            reader_.problem() == too_large ? errc::body_too_large : errc::bad_request,
+            "a message"
+        );
     }
 
 private:

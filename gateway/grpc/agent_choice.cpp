@@ -41,7 +41,10 @@ core::result<agent_choice> choose_agent(const named_agents& from, const has_tena
     if (!in_tenant.empty()) {
         return named_by_tenant(in_tenant, from.tenant);
     }
-    return core::caller_error(core::errc::agent_unnamed, from.tenant.empty() ? "no agent is named" : "a tenant without an id");
+    return core::caller_error(
+        core::errc::agent_unnamed,
+        from.tenant.empty() ? "no agent is named" : "a tenant without an id"
+    );
 }
 
 }  // namespace gateway::grpc

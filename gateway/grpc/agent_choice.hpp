@@ -11,8 +11,9 @@ namespace gateway::grpc {
 
 // The places where a call may name an agent, in the order in which they count; empty: it does not there.
 struct named_agents {
-    std::string_view host;           // the id of the agent at whose own name the call came
-    std::string_view tenant;         // of the message of 1.0: `<id>` or `<id>/<agent's tenant>`, or a tenant of an agent named otherwise
+    std::string_view host;  // the id of the agent at whose own name the call came
+    std::string_view
+        tenant;  // of the message of 1.0: `<id>` or `<id>/<agent's tenant>`, or a tenant of an agent named otherwise
     std::string_view metadata;       // cardea-agent
     std::string_view default_agent;  // grpc.default_agent
 };

@@ -89,7 +89,11 @@ core::result<> agent_messages::begin()
         }
     }
     if (head.status != 200) {
-        outcome_ = net::grpc::status{core::grpc_code_of_http(head.status), "The agent has answered with HTTP " + std::to_string(head.status) + '.', {}};
+        outcome_ = net::grpc::status{
+            core::grpc_code_of_http(head.status),
+            "The agent has answered with HTTP " + std::to_string(head.status) + '.',
+            {}
+        };
     } else if (net::grpc::media_of(field_value(head.fields, "content-type")) != net::grpc::media::grpc) {
         return core::upstream_error(errc::upstream_protocol, "the answer is not gRPC");
     } else {
@@ -148,7 +152,8 @@ core::result<> agent_messages::read(std::string_view piece)
         }
         message_.clear();
     }
-    return share_.set(message_.size() + out_.size()) ? core::result<>{} : core::gateway_error(errc::overloaded, "bodies");
+    return share_.set(message_.size() + out_.size()) ? core::result<>{}
+                                                     : core::gateway_error(errc::overloaded, "bodies");
 }
 
 core::result<> agent_messages::add_message(std::string_view message)

@@ -90,9 +90,9 @@ private:
     std::string out_;      // of the body
     std::size_t taken_ = 0;
     std::optional<net::grpc::status> outcome_;  // in a head that is all of the answer
-    bool began_ = false;   // the agent's head has come
-    bool headed_ = false;  // head() is there
-    bool over_ = false;    // out_ has the last of the body
+    bool began_ = false;                        // the agent's head has come
+    bool headed_ = false;                       // head() is there
+    bool over_ = false;                         // out_ has the last of the body
 };
 
 }  // namespace gateway::grpc

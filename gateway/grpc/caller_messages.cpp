@@ -115,7 +115,8 @@ void caller_messages::begin(std::string_view head)
     take_line(head);
     while (!head.empty()) {
         const auto line = take_line(head);
-        if (!line.empty() && !names(line, "content-type") && !names(line, "content-length") && !names(line, "cache-control")) {
+        if (!line.empty() && !names(line, "content-type") && !names(line, "content-length") &&
+            !names(line, "cache-control")) {
             head_.append(line).append("\r\n");
         }
     }

@@ -26,7 +26,7 @@ public:
     struct terms {
         const ::a2a::protobuf::service_method* method = nullptr;  // null: none of A2A's
         ::a2a::error_profile profile = ::a2a::error_profile::v1_0_1;
-        std::uint64_t limit = 0;  // bytes of one message
+        std::uint64_t limit = 0;                            // bytes of one message
         ::a2a::generation version = ::a2a::generation::v1;  // of the service
     };
 

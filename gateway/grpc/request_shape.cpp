@@ -29,7 +29,8 @@ bool has_body(operation what) noexcept
 
 std::string unquoted(std::string_view raw)
 {
-    return raw.size() >= 2 && raw.front() == '"' ? core::unescape_json(raw.substr(1, raw.size() - 2)) : std::string{raw};
+    return raw.size() >= 2 && raw.front() == '"' ? core::unescape_json(raw.substr(1, raw.size() - 2))
+                                                 : std::string{raw};
 }
 
 // `tasks/T`, or `tasks/T/pushNotificationConfigs/C`.
@@ -82,8 +83,12 @@ std::string name_of(const ::a2a::rest_target& from)
     return {};
 }
 
-::a2a::translation<std::string>
-named_request(const ::a2a::protobuf::service_method& method, std::string_view verb, std::string_view target, std::string_view body)
+::a2a::translation<std::string> named_request(
+    const ::a2a::protobuf::service_method& method,
+    std::string_view verb,
+    std::string_view target,
+    std::string_view body
+)
 {
     if (method.version == ::a2a::generation::v1) {
         const auto call = core::scan_jsonrpc(body);
@@ -108,7 +113,8 @@ named_request(const ::a2a::protobuf::service_method& method, std::string_view ve
             const auto end = std::min(query.find('&'), query.size());
             const auto each = query.substr(0, end);
             const auto equals = std::min(each.find('='), each.size());
-            if (const auto* const known = std::ranges::find(in_query, each.substr(0, equals)); known != in_query.end()) {
+            if (const auto* const known = std::ranges::find(in_query, each.substr(0, equals));
+                known != in_query.end()) {
                 out.member(*known, std::string_view{core::decoded(each.substr(std::min(equals + 1, each.size())))});
             }
             query.remove_prefix(std::min(end + 1, query.size()));

@@ -14,7 +14,7 @@ namespace gateway::grpc {
 struct rest_request {
     ::a2a::rest_target target;  // its query is a view of `query`
     std::string query;
-    std::string_view body;      // of the text that it was made of; empty: none
+    std::string_view body;  // of the text that it was made of; empty: none
 };
 
 // The request of HTTP+JSON 0.3 that says what this ProtoJSON of a message does. Fails with invalid_params for a name that names no task.
@@ -22,7 +22,11 @@ struct rest_request {
 
 // The ProtoJSON of a message for the agent's method, of a request in as_json() of its generation: a call of JSON-RPC 1.0, or a request of
 // HTTP+JSON 0.3 with this target. Fails with invalid_request for one that is none.
-::a2a::translation<std::string>
-named_request(const ::a2a::protobuf::service_method& method, std::string_view verb, std::string_view target, std::string_view body);
+::a2a::translation<std::string> named_request(
+    const ::a2a::protobuf::service_method& method,
+    std::string_view verb,
+    std::string_view target,
+    std::string_view body
+);
 
 }  // namespace gateway::grpc

@@ -54,7 +54,7 @@ struct control_services {
     bundle_services bundles;
     inner_callers& inner;  // of requests to servers within the process
 
-    std::function<net::task<bool>()> ready{};  // as /readyz says it; runs on `executor`
+    std::function<net::task<bool>()> ready{};     // as /readyz says it; runs on `executor`
     std::function<std::uint64_t()> largest_card;  // `cards.max_size`, which a reload changes
     std::function<net::task<card_answer>(std::string agent_id)> card;
     std::function<net::task<std::shared_ptr<const directory_page>>(directory_request asked)> directory;

@@ -151,25 +151,25 @@ struct request_record {
     std::optional<::a2a::method> rpc_method;  // of a call that was read
     std::optional<::mcp::client_method> mcp_method;  // of a message to an MCP server
     std::optional<::mcp::era> era;                   // that the caller spoke in it
-    bool translated = false;  // caller and server speak different eras of MCP, or caller and agent dialects of A2A
-    std::uint64_t lost = 0;   // members of A2A that the translation dropped
-    std::uint64_t rounded = 0;                   // numbers in answers by gRPC that no double equals
+    bool translated = false;    // caller and server speak different eras of MCP, or caller and agent dialects of A2A
+    std::uint64_t lost = 0;     // members of A2A that the translation dropped
+    std::uint64_t rounded = 0;  // numbers in answers by gRPC that no double equals
     std::optional<core::grpc_code> grpc_status;  // that a caller by gRPC got; nullopt: it is none, or was cut off
-    std::optional<forwarding> forwarded;       // its session lives in another replica; nullopt: not so
-    std::string_view replica;                  // the name of that one; empty: it was not sent there
-    std::optional<bridge_direction> bridge;    // that made the call, or that serves it; nullopt: none
-    std::string_view bundle;                   // of MCP that was called; empty: none
-    std::string_view tool;                     // that was called, as the caller names it; empty: none
-    bool tool_listed = false;                  // by the server, as callers see its list: `tool` may be a label
-    std::string_view session;                  // 8 hex digits that stand for the session in lines; empty: none
-    bool session_begun = false;                // the caller got `session`
-    std::optional<session_end> session_ended;  // `session` is over for the caller
-    std::string_view management_method;        // of the bounded set of management methods, or "other", or empty
-    unsigned status = 0;                       // as sent; 499 when the caller left before
-    std::optional<access_outcome> access;      // nullopt: callers need no credential
-    std::optional<rate_limit> over;            // nullopt: within all limits
-    std::optional<denial> denied;              // nullopt: access denied nothing
-    std::string_view denied_agent;             // with `denied`: the agent's id, also of one that is hidden; empty: none
+    std::optional<forwarding> forwarded;         // its session lives in another replica; nullopt: not so
+    std::string_view replica;                    // the name of that one; empty: it was not sent there
+    std::optional<bridge_direction> bridge;      // that made the call, or that serves it; nullopt: none
+    std::string_view bundle;                     // of MCP that was called; empty: none
+    std::string_view tool;                       // that was called, as the caller names it; empty: none
+    bool tool_listed = false;                    // by the server, as callers see its list: `tool` may be a label
+    std::string_view session;                    // 8 hex digits that stand for the session in lines; empty: none
+    bool session_begun = false;                  // the caller got `session`
+    std::optional<session_end> session_ended;    // `session` is over for the caller
+    std::string_view management_method;          // of the bounded set of management methods, or "other", or empty
+    unsigned status = 0;                         // as sent; 499 when the caller left before
+    std::optional<access_outcome> access;        // nullopt: callers need no credential
+    std::optional<rate_limit> over;              // nullopt: within all limits
+    std::optional<denial> denied;                // nullopt: access denied nothing
+    std::string_view denied_agent;   // with `denied`: the agent's id, also of one that is hidden; empty: none
     std::string_view rule;           // with `denied`: the rule that did, as access/explain names it; empty: unknown
     bool tool_failed = false;        // the result of `tool` has `isError: true`
     bool tool_refused = false;       // the server answered the call of `tool` with an error of JSON-RPC

@@ -309,7 +309,8 @@ core::result<net::request_piece> agent_exchange::take_piece()
 {
     // A stream of messages has no limit of its own: each message has.
     const bool messages = call_.traits.messages;
-    auto piece = caller_.take_piece(messages ? std::numeric_limits<std::uint64_t>::max() : settings_.limits.stream_body);
+    auto piece =
+        caller_.take_piece(messages ? std::numeric_limits<std::uint64_t>::max() : settings_.limits.stream_body);
     if (piece && call_.hooks.look_at_body) {
         if (auto good = call_.hooks.look_at_body(piece->data); !good) {
             return std::move(good).error();

@@ -62,7 +62,7 @@ private:
     exchange_wait& wait_;
     answer_writer& writer_;
     std::span<const std::unique_ptr<answer_edit>> edits_;
-    answer_edit& edit_;  // the first
+    answer_edit& edit_;                  // the first
     std::optional<core::error> broken_;  // the body, behind `text_`
     bool has_body_ = true;               // of a whole answer, be it empty
     std::string text_;                   // of the body, not looked at

@@ -120,10 +120,7 @@ public:
     }
 
     // When a comment has to go out if nothing else does; the end of time if none.
-    core::steady_time comment_due() const noexcept
-    {
-        return events_ ? events_->comment_due() : sign_due_;
-    }
+    core::steady_time comment_due() const noexcept { return events_ ? events_->comment_due() : sign_due_; }
 
 private:
     struct kept_answers {

@@ -308,8 +308,8 @@ void write_request_fields(
             (hop.other_session && (core::equal_ignoring_case(field.name, "Last-Event-ID") ||
                                    core::equal_ignoring_case(field.name, "MCP-Protocol-Version"))) ||
             stays_as_override(field.name, hop) ||
-            (!hop.messages && field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
-            ) ||
+            (!hop.messages && field.name.find('_') != std::string_view::npos &&
+             !(server != nullptr && begins(field.name, "Mcp-Param-"))) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;

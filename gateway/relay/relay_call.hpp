@@ -201,7 +201,7 @@ struct call_times {
     core::duration silence{};   // of the agent during its answer; 0: timeouts.upstream_idle
     core::duration longest{};   // until the end of its answer, whatever comes meanwhile
     core::duration patience{};  // with a repair: until the caller gets events instead; 0: it waits
-    core::duration asked{};     // that the caller waits for all of the answer, since its request began; 0: it does not say
+    core::duration asked{};  // that the caller waits for all of the answer, since its request began; 0: it does not say
 };
 
 // The caller, as far as the relay has to know it. Pointers outlive the relay.
@@ -223,7 +223,7 @@ struct relay_hooks {
     std::function<void(std::function<void(std::string_view json)> to)> show_messages;
     // Looks at the next piece of a body that is passed, before the agent gets it; fails with what the caller gets. Empty: nobody looks.
     std::function<core::result<>(std::string_view piece)> look_at_body;
-    ::mcp::tool_scan* tool = nullptr;   // that sees the answer; null: it is not to a call of a tool
+    ::mcp::tool_scan* tool = nullptr;  // that sees the answer; null: it is not to a call of a tool
     task_terms tasks{};
 };
 

@@ -42,8 +42,7 @@ read_whole(agent_exchange& other, exchange_wait& wait, std::uint64_t limit, core
 
 }  // namespace
 
-net::routine<core::result<side_answer>>
-side_requests::ask(
+net::routine<core::result<side_answer>> side_requests::ask(
     net::http1::method verb,
     std::string_view head,
     std::string_view body,

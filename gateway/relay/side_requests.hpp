@@ -35,12 +35,13 @@ public:
 
     // A request as the call's own, but for its method, head, codec and body, which outlive the routine. Fails as
     // agent_exchange::begin() and a wait do, and with answer_untranslatable: the answer is over `limit` or in a coding.
-    net::routine<core::result<side_answer>>
-    ask(net::http1::method verb,
+    net::routine<core::result<side_answer>> ask(
+        net::http1::method verb,
         std::string_view head,
         std::string_view body,
         std::uint64_t limit,
-        std::shared_ptr<side_codec> codec = nullptr);
+        std::shared_ptr<side_codec> codec = nullptr
+    );
 
 private:
     net::caller_exchange& caller_;

@@ -142,8 +142,7 @@ call_outcome outcome_of(const model::request_record& record) noexcept
                 return call_outcome::gateway_error;
         }
     }
-    if (record.stream == model::stream_end::upstream || record.stream == model::stream_end::idle ||
-        status >= 500) {
+    if (record.stream == model::stream_end::upstream || record.stream == model::stream_end::idle || status >= 500) {
         return call_outcome::upstream_error;
     }
     if (status >= 400) {

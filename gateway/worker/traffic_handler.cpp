@@ -169,8 +169,8 @@ net::routine<> traffic_handler::refuse(net::caller_exchange& caller, core::error
     if (failure.code == errc::header_too_large && caller.major_version() == 2) {
         answer.fields += "grpc-status: 8\r\n";  // nobody knows whether it was a call by gRPC, whose callers read this
     }
-    auto answered = limited ? std::move(*limited)
-                            : request::respond_error(request, std::move(failure), std::move(answer));
+    auto answered =
+        limited ? std::move(*limited) : request::respond_error(request, std::move(failure), std::move(answer));
     co_await std::move(answered);
     account(request);
 }

@@ -36,9 +36,10 @@ public:
 
     // A part of one message, or its end.
     struct part {
-        std::string_view data;    // of the message, without its prefix; empty: more bytes are needed, or the message is empty
-        bool begins = false;      // the prefix is complete: size() and compressed() are of this message
-        bool ends = false;        // the message is whole with this
+        std::string_view
+            data;  // of the message, without its prefix; empty: more bytes are needed, or the message is empty
+        bool begins = false;  // the prefix is complete: size() and compressed() are of this message
+        bool ends = false;    // the message is whole with this
     };
 
     // Takes what it can off the front of `piece`: to the end of the message at hand at most. Call it until `piece` is empty. After a
@@ -60,7 +61,7 @@ public:
 private:
     std::uint64_t limit_;
     std::uint64_t size_ = 0;
-    std::uint64_t left_ = 0;   // of the message
+    std::uint64_t left_ = 0;  // of the message
     std::uint64_t count_ = 0;
     std::array<char, prefix_size> prefix_{};
     std::uint8_t have_ = 0;  // bytes of the prefix; prefix_size: within the message

@@ -272,7 +272,7 @@ media media_of(std::string_view content_type) noexcept
         return core::equal_ignoring_case(type.substr(0, with.size()), with);
     };
     return begins("application/grpc") || begins("application/connect+") || begins("application/proto") ? media::variant
-                                                                                                         : media::other;
+                                                                                                       : media::other;
 }
 
 }  // namespace net::grpc

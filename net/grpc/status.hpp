@@ -42,8 +42,8 @@ std::string decoded_message(std::string_view value);
 // What a request or an answer with this Content-Type is.
 enum class media : std::uint8_t {
     other,
-    grpc,      // application/grpc, application/grpc+proto
-    variant,   // gRPC-Web, or gRPC with messages in another form than protocol buffers
+    grpc,     // application/grpc, application/grpc+proto
+    variant,  // gRPC-Web, or gRPC with messages in another form than protocol buffers
 };
 
 media media_of(std::string_view content_type) noexcept;

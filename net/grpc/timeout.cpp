@@ -52,9 +52,8 @@ std::optional<std::chrono::microseconds> parse_timeout(std::string_view value) n
 void append_timeout(std::string& out, std::chrono::nanoseconds left)
 {
     const auto all = static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 1));
-    const auto* const at = std::ranges::find_if(units, [all](const unit& each) {
-        return all / each.nanoseconds <= most;
-    });
+    const auto* const at =
+        std::ranges::find_if(units, [all](const unit& each) { return all / each.nanoseconds <= most; });
     out += std::to_string(all / at->nanoseconds);
     out += at->letter;
 }

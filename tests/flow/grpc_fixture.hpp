@@ -69,8 +69,11 @@ inline std::string grpc_call(
 }
 
 // What agents answer.
-inline test_support::h2::script
-grpc_answer(std::string body, test_support::field_list trailers = {{"grpc-status", "0"}}, test_support::field_list more = {})
+inline test_support::h2::script grpc_answer(
+    std::string body,
+    test_support::field_list trailers = {{"grpc-status", "0"}},
+    test_support::field_list more = {}
+)
 {
     test_support::field_list head{{":status", "200"}, {"content-type", "application/grpc"}};
     head.insert(head.end(), more.begin(), more.end());
@@ -84,7 +87,10 @@ grpc_answer(std::string body, test_support::field_list trailers = {{"grpc-status
 inline test_support::h2::script grpc_failure(std::string code, std::string message = {})
 {
     return {test_support::h2::head{
-        {{":status", "200"}, {"content-type", "application/grpc"}, {"grpc-status", std::move(code)}, {"grpc-message", std::move(message)}},
+        {{":status", "200"},
+         {"content-type", "application/grpc"},
+         {"grpc-status", std::move(code)},
+         {"grpc-message", std::move(message)}},
         true
     }};
 }
@@ -122,7 +128,8 @@ private:
 };
 
 // One call on a connection of its own: the status, then the message of the error.
-inline std::string status_of(std::uint16_t port, std::string_view path, std::string_view body, test_support::http2::field_lines more = {})
+inline std::string
+status_of(std::uint16_t port, std::string_view path, std::string_view body, test_support::http2::field_lines more = {})
 {
     http2_caller caller{port};
     caller.send(grpc_call(1, path, body, std::move(more)));

@@ -50,9 +50,10 @@ TEST_CASE("Another service is not found, and Watch is not there")
 
 TEST_CASE("The services of an agent whose breaker is open do not serve")
 {
-    grpc_relayed relayed{[](const auto&) { return flow::grpc_failure("14"); }, [](auto& settings) {
-        settings.agents[0].breaker_failures = 1;
-    }};
+    grpc_relayed relayed{
+        [](const auto&) { return flow::grpc_failure("14"); },
+        [](auto& settings) { settings.agents[0].breaker_failures = 1; }
+    };
     CHECK(flow::status_of(relayed.port(), flow::v1_get, grpc_message(flow::get_request({}))) == "14");
     CHECK(health(relayed.port(), "lf.a2a.v1.A2AService") == not_serving);
     CHECK(health(relayed.port(), {}) == serving);

@@ -80,9 +80,10 @@ TEST_CASE("A compressed message passes to the agent that speaks the caller's ser
 
 TEST_CASE("The tenant names the agent, and the agent gets the rest of it")
 {
-    grpc_relayed relayed{[](const auto&) { return grpc_answer(grpc_message(task)); }, [](auto& settings) {
-        settings.grpc.default_agent.clear();
-    }};
+    grpc_relayed relayed{
+        [](const auto&) { return grpc_answer(grpc_message(task)); },
+        [](auto& settings) { settings.grpc.default_agent.clear(); }
+    };
     CHECK(flow::status_of(relayed.port(), v1_get, grpc_message(get_request("a"))) == "0");
     CHECK(relayed.agent.request(0).body == grpc_message(get_request({})));
     CHECK(flow::status_of(relayed.port(), v1_get, grpc_message(get_request("a/acme"))) == "0");
@@ -93,9 +94,10 @@ TEST_CASE("The tenant names the agent, and the agent gets the rest of it")
 
 TEST_CASE("Calls that name no agent, two, or an unknown one do not reach an agent")
 {
-    grpc_relayed relayed{[](const auto&) { return grpc_answer(grpc_message(task)); }, [](auto& settings) {
-        settings.grpc.default_agent.clear();
-    }};
+    grpc_relayed relayed{
+        [](const auto&) { return grpc_answer(grpc_message(task)); },
+        [](auto& settings) { settings.grpc.default_agent.clear(); }
+    };
     const auto port = relayed.port();
     CHECK(flow::status_of(port, v1_get, grpc_message(get_request({}))) == "3");
     CHECK(flow::status_of(port, v1_get, grpc_message(get_request("a")), {{"cardea-agent", "b"}}) == "3");
@@ -158,7 +160,9 @@ TEST_CASE("Other types, HTTP/1.1 and other methods than POST are refused by HTTP
     REQUIRE(caller.answered(1));
     CHECK(caller.field(1, ":status") == "405");
     test_support::http_client old{relayed.port()};
-    old.send("POST " + path + " HTTP/1.1\r\nHost: a.test\r\nContent-Type: application/grpc\r\nContent-Length: 0\r\n\r\n");
+    old.send(
+        "POST " + path + " HTTP/1.1\r\nHost: a.test\r\nContent-Type: application/grpc\r\nContent-Length: 0\r\n\r\n"
+    );
     CHECK(old.read_response().status == 415);
 }
 
@@ -166,9 +170,10 @@ TEST_CASE("A message is measured by its prefix, both ways")
 {
     constexpr std::size_t limit = 2'000;
     std::string answer;
-    grpc_relayed relayed{[&](const auto&) { return grpc_answer(answer); }, [](auto& settings) {
-        settings.limits.grpc_message = limit;
-    }};
+    grpc_relayed relayed{
+        [&](const auto&) { return grpc_answer(answer); },
+        [](auto& settings) { settings.limits.grpc_message = limit; }
+    };
     answer = grpc_message(task);
     const auto of_size = [](std::size_t size) { return get_request({}, std::string(size - 3, 'x')); };
     REQUIRE(of_size(limit).size() == limit);
@@ -298,9 +303,10 @@ TEST_CASE("An agent's answer that is not gRPC is an error that says so")
 
 TEST_CASE("UNAVAILABLE opens the agent's breaker as 503 does")
 {
-    grpc_relayed relayed{[](const auto&) { return flow::grpc_failure("14"); }, [](auto& settings) {
-        settings.agents[0].breaker_failures = 3;
-    }};
+    grpc_relayed relayed{
+        [](const auto&) { return flow::grpc_failure("14"); },
+        [](auto& settings) { settings.agents[0].breaker_failures = 3; }
+    };
     for (int i = 0; i < 3; ++i) {
         CHECK(flow::status_of(relayed.port(), v1_get, grpc_message(get_request({}))) == "14");
     }
@@ -333,11 +339,14 @@ TEST_CASE("A service among relay_services passes unread, both directions at once
         std::move(options)
     };
     http2_caller caller{relayed.port()};
-    caller.send(raw::headers_frame(1, flow::grpc_fields("/pkg.Service/Chat", {{"cardea-agent", "a"}}), raw::end_headers));
+    caller.send(raw::headers_frame(1, flow::grpc_fields("/pkg.Service/Chat", {{"cardea-agent", "a"}}), raw::end_headers)
+    );
     caller.send(raw::frame(raw::data, 0, 1, grpc_message(std::string(70'000, 'x')).substr(0, 16'000)));
     for (int i = 1; i < 5; ++i) {
         const auto all = grpc_message(std::string(70'000, 'x'));
-        caller.send(raw::frame(raw::data, 0, 1, std::string_view{all}.substr(static_cast<std::size_t>(i) * 16'000, 16'000)));
+        caller.send(
+            raw::frame(raw::data, 0, 1, std::string_view{all}.substr(static_cast<std::size_t>(i) * 16'000, 16'000))
+        );
     }
     REQUIRE(caller.until([&](const auto&) { return caller.body(1).size() == 70'005; }));
     caller.send(raw::frame(raw::data, 0, 1, grpc_message("more")));

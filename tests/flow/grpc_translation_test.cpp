@@ -73,9 +73,9 @@ grpc_relayed agent_of(a2a_dialect speaks, test_support::http2_agent::handler by_
 relayed agent_of_json(a2a_dialect speaks, test_support::handler by_default)
 {
     return relayed{std::move(by_default), [speaks](auto& settings) {
-        settings.agents[0].dialects = {speaks};
-        settings.grpc.default_agent = "a";
-    }};
+                       settings.agents[0].dialects = {speaks};
+                       settings.grpc.default_agent = "a";
+                   }};
 }
 
 struct answered {
@@ -89,11 +89,7 @@ answered called(std::uint16_t port, const a2a::protobuf::service_method& what, s
     http2_caller caller{port};
     caller.send(grpc_call(1, what.path, written(*what.request, json)));
     REQUIRE(caller.answered(1));
-    return {
-        caller.field(1, "grpc-status"),
-        caller.field(1, "grpc-message"),
-        read(*what.response, caller.body(1))
-    };
+    return {caller.field(1, "grpc-status"), caller.field(1, "grpc-message"), read(*what.response, caller.body(1))};
 }
 
 }  // namespace
@@ -111,7 +107,9 @@ TEST_CASE("A call of JSON-RPC 1.0 reaches an agent by gRPC 1.0, and its answer c
     CHECK(sent.header("content-type") == "application/grpc");
     CHECK(sent.header("te") == "trailers");
     CHECK(sent.header("grpc-accept-encoding") == "identity");
-    CHECK(read(*method(operation::send, generation::v1).request, sent.body).find(R"("text":"hi")") != std::string::npos);
+    CHECK(
+        read(*method(operation::send, generation::v1).request, sent.body).find(R"("text":"hi")") != std::string::npos
+    );
 }
 
 TEST_CASE("Messages of a stream become events, and its status an event if it is an error")
@@ -135,7 +133,8 @@ TEST_CASE("Messages of a stream become events, and its status an event if it is 
 
 TEST_CASE("A status of an agent by gRPC is an error of the caller's generation")
 {
-    const auto with = agent_of(a2a_dialect::v1_grpc, [](const auto&) { return flow::grpc_failure("5", "No such task"); });
+    const auto with =
+        agent_of(a2a_dialect::v1_grpc, [](const auto&) { return flow::grpc_failure("5", "No such task"); });
     const auto v1 = flow::call(with.port(), rpc("GetTask", R"({"id":"t"})"));
     CHECK(v1.status == 200);
     CHECK(v1.body.find(R"("code":-32001)") != std::string::npos);
@@ -148,13 +147,22 @@ TEST_CASE("A status of an agent by gRPC is an error of the caller's generation")
 TEST_CASE("A call of JSON-RPC 0.3 reaches an agent by gRPC 0.3")
 {
     const auto with = agent_of(a2a_dialect::v03_grpc, [](const auto&) {
-        return grpc_answer(answer_of(operation::get, generation::v03, R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_CANCELLED"}})"));
+        return grpc_answer(answer_of(
+            operation::get,
+            generation::v03,
+            R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_CANCELLED"}})"
+        ));
     });
     const auto got = flow::call(with.port(), rpc("tasks/get", R"({"id":"t","historyLength":2})"));
-    CHECK(got.body == R"({"jsonrpc":"2.0","id":7,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"canceled"}}})");
+    CHECK(
+        got.body ==
+        R"({"jsonrpc":"2.0","id":7,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"canceled"}}})"
+    );
     const auto sent = with.agent.request(0);
     CHECK(sent.header(":path") == "/a2a.v1.A2AService/GetTask");
-    CHECK(read(*method(operation::get, generation::v03).request, sent.body) == R"({"name":"tasks/t","historyLength":2})");
+    CHECK(
+        read(*method(operation::get, generation::v03).request, sent.body) == R"({"name":"tasks/t","historyLength":2})"
+    );
 }
 
 TEST_CASE("A name of an error in front of a message of 0.3 is the error")
@@ -184,7 +192,9 @@ TEST_CASE("Events become messages of a stream, and an error in one its status")
     auto with = agent_of_json(a2a_dialect::v1_jsonrpc, [](const auto&) {
         return test_support::answer(
             200,
-            "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"task\":{\"id\":\"t\",\"status\":{\"state\":\"TASK_STATE_WORKING\"}}}}\n\n"
+            "data: "
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"task\":{\"id\":\"t\",\"status\":{\"state\":\"TASK_STATE_"
+            "WORKING\"}}}}\n\n"
             ": comment\n\n"
             "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32004,\"message\":\"No more.\"}}\n\n",
             {{"Content-Type", "text/event-stream"}}
@@ -212,7 +222,8 @@ TEST_CASE("An error of an agent of JSON is a status, which begins with its name 
 TEST_CASE("A call by gRPC 0.3 reaches an agent of HTTP+JSON 1.0")
 {
     auto with = agent_of_json(a2a_dialect::v1_rest, [](const auto&) { return answer_json(std::string{v1_task}); });
-    const auto got = called(with.port(), method(operation::get, generation::v03), R"({"name":"tasks/t","historyLength":3})");
+    const auto got =
+        called(with.port(), method(operation::get, generation::v03), R"({"name":"tasks/t","historyLength":3})");
     CHECK(got.status == "0");
     CHECK(got.json.find(R"("id":"t")") != std::string::npos);
     CHECK(with.agent.request(0).target == "/tasks/t?historyLength=3");
@@ -222,7 +233,9 @@ TEST_CASE("A call by gRPC 1.0 reaches an agent by gRPC 0.3, and the other way ro
 {
     {
         const auto with = agent_of(a2a_dialect::v03_grpc, [](const auto&) {
-            return grpc_answer(answer_of(operation::get, generation::v03, R"({"id":"t","status":{"state":"TASK_STATE_CANCELLED"}})"));
+            return grpc_answer(
+                answer_of(operation::get, generation::v03, R"({"id":"t","status":{"state":"TASK_STATE_CANCELLED"}})")
+            );
         });
         const auto got = called(with.port(), method(operation::get, generation::v1), R"({"id":"t"})");
         CHECK(got.status == "0");
@@ -230,7 +243,9 @@ TEST_CASE("A call by gRPC 1.0 reaches an agent by gRPC 0.3, and the other way ro
         CHECK(with.agent.request(0).header(":path") == "/a2a.v1.A2AService/GetTask");
     }
     const auto with = agent_of(a2a_dialect::v1_grpc, [](const auto&) {
-        return grpc_answer(answer_of(operation::cancel, generation::v1, R"({"id":"t","status":{"state":"TASK_STATE_CANCELED"}})"));
+        return grpc_answer(
+            answer_of(operation::cancel, generation::v1, R"({"id":"t","status":{"state":"TASK_STATE_CANCELED"}})")
+        );
     });
     const auto got = called(with.port(), method(operation::cancel, generation::v03), R"({"name":"tasks/t"})");
     CHECK(got.status == "0");
@@ -242,7 +257,9 @@ TEST_CASE("A compressed request that has to be read is refused with the codings 
 {
     auto with = agent_of_json(a2a_dialect::v1_jsonrpc, [](const auto&) { return answer_json("{}"); });
     http2_caller caller{with.port()};
-    caller.send(grpc_call(1, flow::v1_get, grpc_message("packed", '\1'), {{"grpc-encoding", "gzip"}, {"cardea-agent", "a"}}));
+    caller.send(
+        grpc_call(1, flow::v1_get, grpc_message("packed", '\1'), {{"grpc-encoding", "gzip"}, {"cardea-agent", "a"}})
+    );
     REQUIRE(caller.answered(1));
     CHECK(caller.field(1, "grpc-status") == "12");
     CHECK(caller.field(1, "grpc-accept-encoding") == "identity");
@@ -251,10 +268,12 @@ TEST_CASE("A compressed request that has to be read is refused with the codings 
 
 TEST_CASE("A number that no double equals is refused in requests, and rounded and counted in answers")
 {
-    const auto with = agent_of(a2a_dialect::v1_grpc, [](const auto&) { return grpc_answer(grpc_message("\x0A\x01t")); });
+    const auto with =
+        agent_of(a2a_dialect::v1_grpc, [](const auto&) { return grpc_answer(grpc_message("\x0A\x01t")); });
     const auto refused = flow::call(
         with.port(),
-        rpc("SendMessage", R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"n":9007199254740993}}]}})")
+        rpc("SendMessage",
+            R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"n":9007199254740993}}]}})")
     );
     CHECK(refused.body.find(R"("code":-32602)") != std::string::npos);
     CHECK(with.agent.requests().empty());
@@ -272,7 +291,8 @@ TEST_CASE("A number that no double equals is refused in requests, and rounded an
 TEST_CASE("The rest of a caller's deadline goes to an agent of JSON in the configured field")
 {
     relayed with{
-        test_support::handler{[](const auto&) { return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{"id":"t"}})"); }},
+        test_support::handler{[](const auto&) { return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{"id":"t"}})"); }
+        },
         [](auto& settings) {
             settings.agents[0].dialects = {a2a_dialect::v1_jsonrpc};
             settings.grpc.default_agent = "a";

@@ -50,7 +50,9 @@ TEST_CASE("a tenant names an agent, and behind a slash a tenant of the agent's o
 
 TEST_CASE("places that name the same agent agree")
 {
-    CHECK(chosen({.host = "dice", .tenant = "dice", .metadata = "dice", .default_agent = "other"}) == "dice, shortened");
+    CHECK(
+        chosen({.host = "dice", .tenant = "dice", .metadata = "dice", .default_agent = "other"}) == "dice, shortened"
+    );
     CHECK(chosen({.tenant = "dice/acme", .metadata = "dice"}) == "dice with acme, shortened");
 }
 

@@ -31,18 +31,22 @@ TEST_CASE("a resource name of a message becomes ids and a query")
     CHECK(out.target.query == "historyLength=3");
     CHECK(out.body.empty());
     rest_request config;
-    REQUIRE(read_named_request(operation::get_push, R"({"name":"tasks/t/pushNotificationConfigs/c"})", config).has_value());
+    REQUIRE(
+        read_named_request(operation::get_push, R"({"name":"tasks/t/pushNotificationConfigs/c"})", config).has_value()
+    );
     CHECK(config.target.task_id == "t");
     CHECK(config.target.config_id == "c");
     rest_request list;
-    REQUIRE(read_named_request(operation::list_push, R"({"parent":"tasks/t","pageSize":2,"pageToken":"a b"})", list).has_value());
+    REQUIRE(read_named_request(operation::list_push, R"({"parent":"tasks/t","pageSize":2,"pageToken":"a b"})", list)
+                .has_value());
     CHECK(list.target.task_id == "t");
     CHECK(list.target.query == "pageSize=2&pageToken=a%20b");
 }
 
 TEST_CASE("a name that names no task is refused with its member")
 {
-    for (const auto* const json : {R"({})", R"({"name":""})", R"({"name":"t-1"})", R"({"name":"tasks/"})", R"({"name":"Tasks/t"})"}) {
+    for (const auto* const json :
+         {R"({})", R"({"name":""})", R"({"name":"t-1"})", R"({"name":"tasks/"})", R"({"name":"Tasks/t"})"}) {
         CAPTURE(json);
         rest_request out;
         const auto read = read_named_request(operation::cancel, json, out);
@@ -62,7 +66,9 @@ TEST_CASE("a message that is sent is its own body")
 
 TEST_CASE("path and query become a resource name and lengths")
 {
-    CHECK(named(operation::get, "GET", "/v1/tasks/t%2D1?historyLength=3") == R"({"name":"tasks/t-1","historyLength":"3"})");
+    CHECK(
+        named(operation::get, "GET", "/v1/tasks/t%2D1?historyLength=3") == R"({"name":"tasks/t-1","historyLength":"3"})"
+    );
     CHECK(named(operation::cancel, "POST", "/v1/tasks/t:cancel", "{}") == R"({"name":"tasks/t"})");
     CHECK(named(operation::subscribe, "POST", "/v1/tasks/t:subscribe") == R"({"name":"tasks/t"})");
     CHECK(named(operation::list_push, "GET", "/v1/tasks/t/pushNotificationConfigs") == R"({"parent":"tasks/t"})");
@@ -76,7 +82,10 @@ TEST_CASE("path and query become a resource name and lengths")
 TEST_CASE("the message of a call of 1.0 is its params")
 {
     const auto& method = *a2a::protobuf::service_method_for(operation::get, a2a::generation::v1);
-    CHECK(*named_request(method, "POST", {}, R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}})") == R"({"id":"t"})");
+    CHECK(
+        *named_request(method, "POST", {}, R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}})") ==
+        R"({"id":"t"})"
+    );
     CHECK(*named_request(method, "POST", {}, R"({"jsonrpc":"2.0","id":1,"method":"GetTask"})") == "{}");
     CHECK_FALSE(named_request(method, "POST", {}, "{").has_value());
 }

@@ -78,7 +78,11 @@ TEST_CASE("the details of a status are a google.rpc.Status with an ErrorInfo, in
 
 TEST_CASE("a status is read as it was written")
 {
-    const status of{grpc_code::failed_precondition, "No: 5 %.", {"TASK_NOT_CANCELABLE", "a2a-protocol.org", {{"agent", "dice"}, {"", ""}}}};
+    const status of{
+        grpc_code::failed_precondition,
+        "No: 5 %.",
+        {"TASK_NOT_CANCELABLE", "a2a-protocol.org", {{"agent", "dice"}, {"", ""}}}
+    };
     const auto read = read_again(of);
     CHECK(read.code == of.code);
     CHECK(read.message == of.message);
