@@ -1,14 +1,17 @@
-"""An agent of the A2A SDK for Python of 0.3, with one binding: JSONRPC or HTTP+JSON. Prints its address once it listens."""
+"""An agent of the A2A SDK for Python of 0.3, with one binding: JSONRPC, HTTP+JSON or GRPC. Prints its address once it listens; with GRPC
+also that of its card."""
 
 import asyncio
 import socket
 import sys
 
+import grpc
 import httpx
 import uvicorn
+from a2a.grpc import a2a_pb2_grpc
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.apps import A2AFastAPIApplication, A2ARESTFastAPIApplication
-from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
 from a2a.server.tasks import (
     BasePushNotificationSender,
     InMemoryPushNotificationConfigStore,
@@ -60,17 +63,35 @@ def card(url, binding):
     )
 
 
-def main():
-    binding = sys.argv[1]
-    listening = socket.create_server(('127.0.0.1', 0))
-    url = f'http://127.0.0.1:{listening.getsockname()[1]}/'
+def make_handler():
     configs = InMemoryPushNotificationConfigStore()
-    handler = DefaultRequestHandler(
+    return DefaultRequestHandler(
         agent_executor=Executor(),
         task_store=InMemoryTaskStore(),
         push_config_store=configs,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(), configs),
     )
+
+
+async def serve_grpc(listening, url):
+    server = grpc.aio.server(options=[('grpc.max_receive_message_length', -1)])
+    address = f'127.0.0.1:{server.add_insecure_port("127.0.0.1:0")}'
+    shown = card(address, 'GRPC')
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(shown, make_handler()), server)
+    await server.start()
+    print(f'grpc://{address} {url}.well-known/agent-card.json', flush=True)
+    app = A2AFastAPIApplication(agent_card=shown, http_handler=make_handler()).build()
+    await uvicorn.Server(uvicorn.Config(app, log_level='error')).serve(sockets=[listening])
+
+
+def main():
+    binding = sys.argv[1]
+    listening = socket.create_server(('127.0.0.1', 0))
+    url = f'http://127.0.0.1:{listening.getsockname()[1]}/'
+    if binding == 'GRPC':
+        asyncio.run(serve_grpc(listening, url))
+        return
+    handler = make_handler()
     made = A2AFastAPIApplication if binding == 'JSONRPC' else A2ARESTFastAPIApplication
     app = made(agent_card=card(url.rstrip('/'), binding), http_handler=handler).build()
     print(url, flush=True)

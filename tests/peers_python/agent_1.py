@@ -1,13 +1,15 @@
-"""An agent of the A2A SDK for Python of 1.0, with one binding: JSONRPC or HTTP+JSON. Prints its address once it listens."""
+"""An agent of the A2A SDK for Python of 1.0, with one binding: JSONRPC, HTTP+JSON or GRPC. Prints its address once it listens; with GRPC
+also that of its card."""
 
 import asyncio
 import socket
 import sys
 
+import grpc
 import httpx
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor
-from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.tasks import (
     BasePushNotificationSender,
@@ -15,7 +17,17 @@ from a2a.server.tasks import (
     InMemoryTaskStore,
     TaskUpdater,
 )
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Part, Task, TaskState, TaskStatus
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    Part,
+    Task,
+    TaskState,
+    TaskStatus,
+    a2a_pb2_grpc,
+)
 from starlette.applications import Starlette
 
 
@@ -61,19 +73,37 @@ def card(url, binding):
     )
 
 
-def main():
-    binding = sys.argv[1]
-    listening = socket.create_server(('127.0.0.1', 0))
-    url = f'http://127.0.0.1:{listening.getsockname()[1]}/'
+def handler_of(shown):
     configs = InMemoryPushNotificationConfigStore()
-    shown = card(url.rstrip('/'), binding)
-    handler = DefaultRequestHandler(
+    return DefaultRequestHandler(
         agent_executor=Executor(),
         task_store=InMemoryTaskStore(),
         agent_card=shown,
         push_config_store=configs,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(), configs),
     )
+
+
+async def serve_grpc(listening, url):
+    server = grpc.aio.server(options=[('grpc.max_receive_message_length', -1)])
+    address = f'127.0.0.1:{server.add_insecure_port("127.0.0.1:0")}'
+    shown = card(address, 'GRPC')
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler_of(shown)), server)
+    await server.start()
+    print(f'grpc://{address} {url}.well-known/agent-card.json', flush=True)
+    app = Starlette(routes=create_agent_card_routes(shown))
+    await uvicorn.Server(uvicorn.Config(app, log_level='error')).serve(sockets=[listening])
+
+
+def main():
+    binding = sys.argv[1]
+    listening = socket.create_server(('127.0.0.1', 0))
+    url = f'http://127.0.0.1:{listening.getsockname()[1]}/'
+    if binding == 'GRPC':
+        asyncio.run(serve_grpc(listening, url))
+        return
+    shown = card(url.rstrip('/'), binding)
+    handler = handler_of(shown)
     calls = create_jsonrpc_routes(handler, '/') if binding == 'JSONRPC' else create_rest_routes(handler)
     app = Starlette(routes=[*create_agent_card_routes(shown), *calls])
     print(url, flush=True)

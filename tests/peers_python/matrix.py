@@ -18,7 +18,7 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 GATEWAY = os.environ.get('CARDEA_BIN', str(FOLDER.parent.parent / 'build/release/cardea'))
-BINDINGS = ('JSONRPC', 'HTTP+JSON')
+BINDINGS = ('JSONRPC', 'HTTP+JSON', 'GRPC')
 PATIENCE = 60
 
 # What a client says of a refusal, whatever the words of its SDK around it.
@@ -72,11 +72,13 @@ class Programs:
             text=True,
         )
         self.started.append(process)
-        return line_of(process, lambda line: line if line.startswith('http') else None, process.stdout)
+        line = line_of(process, lambda line: line if line.startswith(('http', 'grpc')) else None, process.stdout)
+        return dict(zip(('url', 'card_url'), line.split(), strict=False))
 
-    def gateway(self, agents):
+    def gateway(self, name, agent):
+        """One whose default agent this is: callers of 0.3 by gRPC have no other way to name one."""
         with tempfile.NamedTemporaryFile('w', suffix='.json', delete=False) as file:
-            json.dump({'agents': {name: {'url': url} for name, url in agents.items()}}, file)
+            json.dump({'grpc': {'default_agent': name}, 'agents': {name: agent}}, file)
         flags = ['--store', 'memory', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0']
         process = subprocess.Popen([GATEWAY, 'run', '-c', file.name, *flags], stderr=subprocess.PIPE, text=True)
         self.started.append(process)
@@ -148,13 +150,15 @@ def run(pythons):
         kinds = [(generation, binding) for generation in pythons for binding in BINDINGS]
         names = {kind: f'{kind[0]}-{kind[1].lower().replace("+", "-")}' for kind in kinds}
         agents = {names[kind]: programs.agent(pythons[kind[0]], *kind) for kind in kinds}
-        gateway = programs.gateway(agents)
+        gateways = {name: programs.gateway(name, agent) for name, agent in agents.items()}
         for client in kinds:
             python = pythons[client[0]]
-            expected = converse(python, client[0], agents[names[client]], client[1], webhook, ('yes', 'yes'))
+            own = agents[names[client]]
+            base = own.get('card_url', own['url']).removesuffix('.well-known/agent-card.json')
+            expected = converse(python, client[0], base, client[1], webhook, ('yes', 'yes'))
             for agent in kinds:
                 cell = f'client {names[client]}, agent {names[agent]}'
-                base = f'{gateway}agents/{names[agent]}/'
+                base = f'{gateways[names[agent]]}agents/{names[agent]}/'
                 try:
                     steps = converse(python, client[0], base, client[1], webhook, abilities_of(agent))
                     wrong = differences(steps, expected, agent)
