@@ -67,7 +67,9 @@ routine<> http2_upstream::drive(std::shared_ptr<http2_upstream> self)
 {
     while (!self->over_) {
         co_await self->changed_.wait();
+        self->running_ = true;
         self->turn();
+        self->running_ = false;
     }
 }
 
@@ -241,7 +243,11 @@ void http2_upstream::leave(http2_side& side, std::int32_t id) noexcept
         session_->reset(id, reason::cancel);
     }
     rest_if_idle();
-    schedule();
+    if (idle() && (retired_ || origin_->closed()) && !running_) {
+        close();
+    } else {
+        schedule();
+    }
 }
 
 void http2_upstream::stream_ended(http2_side& side) noexcept
@@ -319,7 +325,9 @@ void http2_upstream::close() noexcept
     const bool by_agent = base_.side().ended();
     base_.close();
     origin_->ended(*this, by_agent);
-    loop_.ready().wake(*this);
+    if (!running_) {
+        changed_.set();  // drive() ends
+    }
 }
 
 void http2_upstream::rest()

@@ -109,6 +109,7 @@ private:
     bool failed_ = false;  // the agent has broken a rule of the connection
     bool over_ = false;
     bool active_ = false;  // since rest()
+    bool running_ = false;
 };
 
 }  // namespace net

@@ -20,7 +20,13 @@ upstream_pool::upstream_pool(loop& owner, pool_settings settings)
     loop_.timers().add(*this);
 }
 
-upstream_pool::~upstream_pool() = default;
+// They keep themselves until they are closed.
+upstream_pool::~upstream_pool()
+{
+    for (const auto& [key, origin] : origins_) {
+        origin->close();
+    }
+}
 
 const std::shared_ptr<http2_origin>& upstream_pool::origin_of(const upstream_target& target)
 {

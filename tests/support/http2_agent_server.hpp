@@ -11,6 +11,8 @@
 #include <nghttp2/nghttp2.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -139,6 +141,10 @@ private:
 
     void run()
     {
+        ::sigset_t none;
+        ::sigemptyset(&none);
+        ::sigaddset(&none, SIGPIPE);  // OpenSSL writes to peers that are gone
+        ::pthread_sigmask(SIG_BLOCK, &none, nullptr);
         for (;;) {
             std::vector<::pollfd> wanted{{listener_, POLLIN, 0}, {wake_, POLLIN, 0}};
             for (const auto& each : connections_) {
