@@ -88,7 +88,8 @@ net::routine<> grpc_route::serve_health(request_context& request, grpc_call& cal
             co_return;
         }
         const auto now = request.caller.owner().now();
-        co_await send_health(request, request.agent->serves_a2a() && model::again_at(*request.agent, now) <= now);
+        const auto& called = request.agent->grpc ? *request.agent->grpc : *request.agent;
+        co_await send_health(request, request.agent->serves_a2a() && model::again_at(called, now) <= now);
         co_return;
     }
     const auto due = call.asked > core::duration{} ? request.caller.started() + call.asked : core::steady_time::max();
