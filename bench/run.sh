@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cardea beside nginx, HAProxy and Envoy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|bridge|translate|open|slow|start|sessions|memory|management|replicas]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|cards|codec|sse|large|tls|workers|access|mcp|bridge|translate|open|slow|start|sessions|memory|management|replicas]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy, envoy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-watched has a viewer that reads its log at /events; cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
@@ -42,7 +42,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | cards | sse | large | tls | workers | access | mcp | bridge | translate | open | slow | start | sessions | memory | management | replicas)
+            call | call512 | card | card304 | cards | codec | sse | large | tls | workers | access | mcp | bridge | translate | open | slow | start | sessions | memory | management | replicas)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -51,6 +51,12 @@ read_arguments() {
     done
     [ "${#scenarios[@]}" -gt 0 ] || scenarios=(call call512 card card304 sse large tls)
     [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy envoy floor)
+}
+
+# The codec of protocol buffers beside libprotobuf, which takes the descriptors that protoc writes.
+measure_codec() {
+    protoc -I a2a/protobuf/proto --include_imports --descriptor_set_out="$scratch/descriptors" v1/a2a.proto v03/a2a.proto &&
+        "$binaries/bench_codec" "$scratch/descriptors"
 }
 
 check_machine() {
@@ -348,6 +354,7 @@ for scenario in "${scenarios[@]}"; do
         open | slow | start | sessions) "run_$scenario" ;;
         memory) bench/memory.sh --proxies "${proxies[*]}" ;;
         cards) "$binaries/bench_cards" --runs "$rounds" || failed=1 ;;
+        codec) measure_codec || failed=1 ;;
         management) bench/management.sh --seconds "$seconds" ;;
         replicas) "$binaries/bench_replicas" --seconds "$seconds" || failed=1 ;;
         bridge) bench/bridge_bars.py --rounds "$rounds" --seconds "$seconds" || failed=1 ;;

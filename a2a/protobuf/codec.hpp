@@ -33,8 +33,8 @@ struct codec_options {
     // An agent's answer: refusals have the code invalid_agent_response, numbers are rounded and unknown names of enumerations dropped.
     // In a request both are refused.
     bool from_agent = false;
-    bool tenant_once = false;               // to_json() refuses a second `tenant` of the outermost message
-    unsigned depth = 64;                    // of nested containers; more than 64 counts as 64
+    bool tenant_once = false;              // to_json() refuses a second `tenant` of the outermost message
+    unsigned depth = 64;                   // of nested containers; more than 64 counts as 64
     std::size_t bytes = 16 * 1024 * 1024;  // of the output
 };
 
@@ -44,8 +44,8 @@ struct conversion {
 };
 
 // Appends the ProtoJSON text of a message. Bytes that are not canonical are copied once. Fails, with nothing appended, with
-//   parse_error      not a message of this type on the wire: cut off, a group, a varint over 10 bytes, a field number of 0
-//   invalid_params   nested too deep, not UTF-8, NaN or Infinity, a time outside the years 1 to 9999, a second tenant
+//   parse_error      not a message on the wire: cut off, a group, a varint over 10 bytes, a field number of 0; nested too deep
+//   invalid_params   not UTF-8, NaN or Infinity, a time outside the years 1 to 9999, a second tenant
 //   invalid_request  output over the limit
 //   invalid_agent_response  any of these in what an agent sent
 translation<conversion>

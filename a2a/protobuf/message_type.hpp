@@ -33,8 +33,10 @@ struct field_row {
     std::uint32_t number = 0;
     field_kind kind = field_kind::text;
     field_label label = field_label::filled;
-    std::uint32_t alone = 0;                // bits of the rows that may not stand beside it: its own, and those of its oneof; 0: repeated
-    const message_type* message = nullptr;  // of a message; of a map, its entry: field 0 is the key, a text, and field 1 the value
+    std::uint32_t alone =
+        0;  // bits of the rows that may not stand beside it: its own, and those of its oneof; 0: repeated
+    const message_type* message =
+        nullptr;  // of a message; of a map, its entry: field 0 is the key, a text, and field 1 the value
     const enum_type* enumeration = nullptr;
 
     constexpr std::string_view json_name() const noexcept { return key.substr(2, key.size() - 4); }
@@ -85,7 +87,7 @@ struct message_type {
 
     std::string_view name;  // `lf.a2a.v1.Message`
     message_kind kind = message_kind::plain;
-    std::span<const field_row> fields;                     // by number
+    std::span<const field_row> fields;                   // by number
     std::array<std::uint8_t, most_numbers> by_number{};  // one more than the index in `fields`
 };
 

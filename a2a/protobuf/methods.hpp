@@ -15,7 +15,7 @@ inline constexpr std::string_view v03_service = "a2a.v1.A2AService";
 struct service_method {
     std::string_view path;  // `/lf.a2a.v1.A2AService/SendMessage`
     operation what = operation::none;
-    generation version = generation::v1;  // method_for(what, version): the name that JSON-RPC has for it
+    generation version = generation::v1;     // method_for(what, version): the name that JSON-RPC has for it
     const message_type* request = nullptr;   // never null
     const message_type* response = nullptr;  // never null; of each message of a stream
     bool streams = false;                    // the answer is a stream

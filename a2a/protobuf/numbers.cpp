@@ -24,6 +24,7 @@ struct decimal {
 decimal decimal_of(std::string_view text)
 {
     decimal read;
+    read.digits.reserve(text.size());
     const auto mark = std::min(text.find_first_of("eE"), text.size());
     auto exponent = text.substr(std::min(mark + 1, text.size()));
     exponent.remove_prefix(exponent.starts_with('+') ? 1 : 0);
@@ -103,24 +104,23 @@ std::optional<double> nearest_double(std::string_view text)
 
 bool is_exactly(std::string_view text, double value)
 {
-    // Doubles hold any number of fifteen digits that is far from the ends of their range.
-    if (text.size() <= 15 && text.find_first_of("eE") == std::string_view::npos) {
+    // A double that is not subnormal holds any number of fifteen digits.
+    if (std::min(text.find_first_of("eE"), text.size()) <= 15 && std::isnormal(value)) {
         return true;
     }
     if (value == 0) {
         return text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == std::string_view::npos;
     }
     const auto said = decimal_of(text);
-    std::array<char, 1200> room{};
+    std::array<char, 800> room{};
     const auto shortest = std::to_chars(room.begin(), room.end(), value, std::chars_format::scientific).ptr;
     if (said == decimal_of({room.begin(), shortest})) {
         return true;
     }
-    // Printing with up to 17 digits gives what was meant, too; the longest exact text of a double has 767.
-    const auto count = said.digits.size();
-    const int places = count <= 17 ? static_cast<int>(count) - 1 : 770;
-    const auto exact = std::to_chars(room.begin(), room.end(), value, std::chars_format::scientific, places).ptr;
-    return said == decimal_of({room.begin(), exact});
+    // No double has more than 767 digits.
+    const int places = static_cast<int>(std::min<std::size_t>(said.digits.size(), 770)) - 1;
+    const auto rounded = std::to_chars(room.begin(), room.end(), value, std::chars_format::scientific, places).ptr;
+    return said == decimal_of({room.begin(), rounded});
 }
 
 void put_base64(text_sink& sink, std::string_view bytes)

@@ -14,8 +14,8 @@ void put_double(text_sink& to, double value);
 // The double nearest to a JSON number. Nothing: it is beyond all finite ones.
 std::optional<double> nearest_double(std::string_view text);
 
-// Whether the JSON number `text`, whose nearest double is `value`, says that double: exactly, as the shortest text that reads
-// as it (0.1), or rounded to at most 17 digits.
+// Whether the JSON number `text`, whose nearest double is `value`, says that double: as the shortest text that reads as it (0.1), or
+// rounded to as many digits as the text has, which are all of them for a whole number.
 bool is_exactly(std::string_view text, double value);
 
 // Puts the base64 of bytes, with padding (RFC 4648 section 4).
