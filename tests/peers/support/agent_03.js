@@ -7,8 +7,9 @@ import {
     InMemoryTaskStore,
 } from 'a2a-sdk-03/server';
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-sdk-03/server/express';
+import { A2AService, grpcService } from 'a2a-sdk-03/server/grpc';
 
-import { extension, reply, startAgent } from './upstream.js';
+import { extension, reply, startAgent, startGrpcAgent } from './upstream.js';
 
 function card(url, extended = false, binding = 'JSONRPC') {
     return {
@@ -94,6 +95,24 @@ class SampleExecutor {
         bus.publish({ kind: 'artifact-update', taskId, contextId, artifact, lastChunk: true });
         bus.publish(status('completed', true));
     }
+}
+
+// By gRPC alone.
+export function startGrpcAgent03() {
+    return startGrpcAgent((address, gate) => {
+        const store = new InMemoryPushNotificationStore();
+        const shown = card(address, false, 'GRPC');
+        const requestHandler = new DefaultRequestHandler(
+            shown,
+            new InMemoryTaskStore(),
+            new SampleExecutor(gate),
+            undefined,
+            store,
+            new DefaultPushNotificationSender(store)
+        );
+        const implementation = grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication });
+        return { service: A2AService, implementation, card: shown };
+    });
 }
 
 // extended: whether there is an extended card. binding: the only one that it serves and its card names; without

@@ -8,17 +8,18 @@ import {
     InMemoryTaskStore,
 } from 'a2a-sdk-1/server';
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-sdk-1/server/express';
+import { A2AService, grpcService } from 'a2a-sdk-1/server/grpc';
 
-import { extension, reply, startAgent } from './upstream.js';
+import { extension, reply, startAgent, startGrpcAgent } from './upstream.js';
 
 // The SDK answers over HTTP+JSON only what its card has an interface for.
 function card(url, extended = false, binding = 'JSONRPC') {
     const main = { url, protocolBinding: binding, tenant: '', protocolVersion: A2A_PROTOCOL_VERSION };
-    const rest = { ...main, url: new URL('rest', url).href, protocolBinding: 'HTTP+JSON' };
+    const rest = () => ({ ...main, url: new URL('rest', url).href, protocolBinding: 'HTTP+JSON' });
     return {
         name: 'Sample Agent',
         description: 'A sample agent with streaming, cancellation and push notifications.',
-        supportedInterfaces: extended ? [main, rest] : [main],
+        supportedInterfaces: extended && binding !== 'GRPC' ? [main, rest()] : [main],
         provider: { organization: 'A2A Samples', url: 'https://example.com/a2a-samples' },
         version: '1.0.0',
         capabilities: {
@@ -112,6 +113,25 @@ class SampleExecutor {
         );
         bus.publish(status(TaskState.TASK_STATE_COMPLETED));
     }
+}
+
+// By gRPC alone, with an extended card.
+export function startGrpcAgent1() {
+    return startGrpcAgent((address, gate) => {
+        const store = new InMemoryPushNotificationStore();
+        const shown = card(address, true, 'GRPC');
+        const requestHandler = new DefaultRequestHandler(
+            shown,
+            new InMemoryTaskStore(),
+            new SampleExecutor(gate),
+            undefined,
+            store,
+            new DefaultPushNotificationSender(store),
+            async () => ({ ...shown, description: 'For callers that are known.' })
+        );
+        const implementation = grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication });
+        return { service: A2AService, implementation, card: shown };
+    });
 }
 
 // extended: whether there is an extended card. binding: the only one that it serves and its card names; without

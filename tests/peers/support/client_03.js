@@ -6,6 +6,7 @@ import {
     JsonRpcTransportFactory,
     RestTransportFactory,
 } from 'a2a-sdk-03/client';
+import { GrpcTransportFactory } from 'a2a-sdk-03/client/grpc';
 
 function message(text, more = {}) {
     return { kind: 'message', messageId: 'message-1', role: 'user', parts: [{ kind: 'text', text }], ...more };
@@ -55,3 +56,4 @@ const clientOf = (name, Transport) => ({
 
 export const client03 = clientOf('0.3 SDK client', JsonRpcTransportFactory);
 export const client03Rest = clientOf('0.3 SDK client over HTTP+JSON', RestTransportFactory);
+export const client03Grpc = clientOf('0.3 SDK client over gRPC', GrpcTransportFactory);

@@ -7,6 +7,7 @@ import {
     JsonRpcTransportFactory,
     RestTransportFactory,
 } from 'a2a-sdk-1/client';
+import { GrpcTransportFactory } from 'a2a-sdk-1/client/grpc';
 
 const words = {
     TASK_STATE_SUBMITTED: 'submitted',
@@ -103,4 +104,5 @@ export const client1 = withList(clientOf('1.0 SDK client', 'A2A-Extensions', {})
 export const client1Rest = withList(
     clientOf('1.0 SDK client over HTTP+JSON', 'A2A-Extensions', { Transport: RestTransportFactory })
 );
+export const client1Grpc = withList(clientOf('1.0 SDK client over gRPC', 'A2A-Extensions', { Transport: GrpcTransportFactory }));
 export const client1Legacy = clientOf('1.0 SDK client speaking 0.3', 'X-A2A-Extensions', { legacyCompat: { enabled: true } });

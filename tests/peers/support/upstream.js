@@ -1,6 +1,7 @@
 // What all agents of these tests share: they take steps when the test says so, and they notice who contacts them.
 import { createServer } from 'node:http';
 
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import express from 'express';
 
 import { listen } from './programs.js';
@@ -47,6 +48,30 @@ export async function startAgent(build) {
         stop: async () => {
             agent.gate.cancelAll();
             await stop();
+        },
+    };
+}
+
+// The same over gRPC: `build(address, gate)` gives the service and what implements it. The address is a host and a port.
+export async function startGrpcAgent(build) {
+    const agent = { gate: new StepGate(), directContacts: [], calls: new Happenings(), left: new Happenings() };
+    const server = new Server({ 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 });
+    const port = await new Promise((resolve, reject) => {
+        server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+            error ? reject(error) : resolve(bound)
+        );
+    });
+    const address = `127.0.0.1:${port}`;
+    const { service, implementation, card } = build(address, agent.gate);
+    server.addService(service, implementation);
+    return {
+        ...agent,
+        address,
+        card,
+        url: `grpc://${address}`,
+        stop: async () => {
+            agent.gate.cancelAll();
+            server.forceShutdown();
         },
     };
 }
