@@ -220,6 +220,9 @@ private:
         while (!parser.is_done()) {
             boost::beast::error_code ec;
             const auto more = socket.read();
+            if (more.empty() && !parser.got_some()) {
+                return answer_end::cut;
+            }
             come += more;
             std::array<char, 16384> room;
             std::size_t used = 1;
