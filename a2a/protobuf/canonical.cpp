@@ -110,7 +110,9 @@ private:
                 parts.push_back(each.bytes);
             }
         });
-        writer_.sink().put(last);
+        if (!last.empty()) {
+            writer_.sink().put(last);
+        }
         if (!parts.empty()) {
             nested(row, parts, within.depth);
         }

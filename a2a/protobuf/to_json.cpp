@@ -138,7 +138,7 @@ private:
                 return false;
             }
             seen |= bit;
-            if (row->label == field_label::filled && is_default(field)) {
+            if (row->label == field_label::filled && is_default(*row, field)) {
                 if (!next(in, type, field, row)) {
                     return false;
                 }
@@ -159,9 +159,13 @@ private:
         return close('}');
     }
 
-    static bool is_default(const wire_field& field) noexcept
+    // Of a number, only the lower 32 bits count.
+    static bool is_default(const field_row& row, const wire_field& field) noexcept
     {
-        return field.type == wire_type::delimited ? field.bytes.empty() : field.value == 0;
+        if (field.type == wire_type::delimited) {
+            return field.bytes.empty();
+        }
+        return row.kind == field_kind::boolean ? field.value == 0 : static_cast<std::uint32_t>(field.value) == 0;
     }
 
     // All elements of a repeated field or a map that stand together, the first of them in `field`; then the field behind them.

@@ -281,6 +281,7 @@ TEST_CASE("Enumerations without a name are numbers, flags are any varint but 0")
 {
     CHECK(json(v1::task_status, varint(1, 99)) == R"({"state":99})");
     CHECK(json(v1::task_status, varint(1, ~0ULL)) == R"({"state":-1})");
+    CHECK(json(v1::task_status, varint(1, 1ULL << 32U)) == "{}");
     CHECK(json(v1::send_message_configuration, varint(4, 1ULL << 40U)) == R"({"returnImmediately":true})");
     CHECK(json(v1::send_message_configuration, varint(3, static_cast<std::uint64_t>(-5))) == R"({"historyLength":-5})");
 }
