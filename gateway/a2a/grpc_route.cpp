@@ -40,7 +40,7 @@ bool has_form(std::string_view path)
            !path.starts_with("/mcp/");
 }
 
-// What ends an answer of an agent that is not one of gRPC.
+// Refuses an answer of an agent that is not one of gRPC.
 class accept_grpc final : public relay::call_repair {
 public:
     core::result<> accept(const net::http1::response_head& head) override
@@ -133,7 +133,7 @@ net::routine<> grpc_route::serve(request_context& request)
     }
 }
 
-// What the head of a call says. Fails with bad_request, agent_unnamed, and version_not_supported.
+// Reads the head of a call. Fails with bad_request, agent_unnamed, and version_not_supported.
 std::optional<core::error> grpc_route::read_head(const request_context& request, grpc_call& call) const
 {
     const auto& fields = request.caller.head().fields;
@@ -346,7 +346,7 @@ net::routine<> grpc_route::serve_call(request_context& request, grpc_call& call)
     }
 }
 
-// As rest_route::answers_card().
+// Refuses the extended card, or sets call.managed, as rest_route::answers_card() does.
 std::optional<net::routine<>> grpc_route::extended_card_answer(request_context& request, grpc_call& call) const
 {
     const auto& method = *request.grpc->method();

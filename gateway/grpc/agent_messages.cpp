@@ -103,7 +103,7 @@ core::result<> agent_messages::begin()
     return {};
 }
 
-// Of an answer that is waited for whole.
+// Waits for the whole answer.
 core::result<> agent_messages::gather()
 {
     while (!inner_.body_done()) {

@@ -45,7 +45,7 @@ public:
     bool unprocessed() noexcept override { return inner_.unprocessed(); }
     bool reused() const noexcept override { return inner_.reused(); }
 
-    // Of a call that is no stream: once the whole answer has come.
+    // If the call is no stream, the head is there once the whole answer has come.
     core::result<bool> read_head(net::http1::method to) override;
     const net::http1::response_head& head() const noexcept override { return parser_.head(); }
     void consume_head() override {}

@@ -16,7 +16,7 @@ using reader = net::grpc::message_reader;
 
 constexpr std::string_view first_lines = "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\n";
 
-// What the connection says of the caller, and no call that gRPC knows.
+// Answers about the connection or the request itself, which no call has.
 bool stays_http(errc code) noexcept
 {
     return code == errc::misdirected_request || code == errc::method_not_allowed ||

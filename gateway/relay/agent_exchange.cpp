@@ -212,8 +212,9 @@ bool agent_exchange::begin_request()
         settings_.deadlines,
         time_left()
     };
-    const auto care =
-        !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() ? body_care::edited : body_care::passes;
+    const bool reads_messages = call_.traits.messages && call_.hooks.tasks.index != nullptr;
+    const auto care = !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() || reads_messages ? body_care::edited
+                                                                                                    : body_care::passes;
     outgoing_body sent{framing::length, call_.request.body.size(), care};
     if (call_.request.translated) {
         sent.how = call_.request.verb == net::http1::method::post ? framing::length : framing::none;
@@ -321,7 +322,8 @@ core::result<net::request_piece> agent_exchange::take_piece()
 
 core::result<> agent_exchange::pass_more()
 {
-    while (call_.request.passed && !request_done_ && !side().sending() && !side().send_error()) {
+    while (call_.traits.messages && call_.request.passed && !request_done_ && !side().sending() && !side().send_error()
+    ) {
         const auto piece = take_piece();
         if (!piece) {
             return piece.error();

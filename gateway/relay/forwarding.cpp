@@ -222,10 +222,19 @@ void write_own_mcp_fields(
     }
 }
 
-// Fields of gRPC go to an agent that gets the caller's messages. How long the caller waits is told anew.
-bool stays_as_grpc(std::string_view name, const forwarding_hop& hop) noexcept
+// Fields of gRPC go to an agent that gets the caller's messages, but for the time that is left, and the codings of answers that are read.
+bool stays_as_grpc(std::string_view name, const forwarding_hop& hop, bool edited) noexcept
 {
-    return begins(name, "grpc-") && (!hop.messages || core::equal_ignoring_case(name, "grpc-timeout"));
+    return begins(name, "grpc-") && (!hop.messages || core::equal_ignoring_case(name, "grpc-timeout") ||
+                                     (edited && core::equal_ignoring_case(name, "grpc-accept-encoding")));
+}
+
+// The gateway says it of the call as the agent gets it.
+bool is_said_otherwise(std::string_view name, const forwarding_hop& hop) noexcept
+{
+    const auto is = [&](std::string_view other) { return core::equal_ignoring_case(name, other); };
+    return (hop.other_extensions && ::a2a::extension_field(name)) || (hop.other_version && is("A2A-Version")) ||
+           (hop.other_session && (is("Last-Event-ID") || is("MCP-Protocol-Version")));
 }
 
 // How long a caller waits, to an agent that reads another field for it than the caller has written.
@@ -297,17 +306,10 @@ void write_request_fields(
             }
             continue;
         }
-        if (stays_as_grpc(field.name, hop)) {
-            continue;
-        }
         if (stays_with_request(field.id) || stays_as_credential(field, hop) || stays_as_trace(field.id, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
-            (translated && is_one_of(fields_of_dialect, field.name)) ||
-            (hop.other_extensions && ::a2a::extension_field(field.name)) ||
-            (hop.other_version && core::equal_ignoring_case(field.name, "A2A-Version")) ||
-            (hop.other_session && (core::equal_ignoring_case(field.name, "Last-Event-ID") ||
-                                   core::equal_ignoring_case(field.name, "MCP-Protocol-Version"))) ||
-            stays_as_override(field.name, hop) ||
+            (translated && is_one_of(fields_of_dialect, field.name)) || stays_as_grpc(field.name, hop, edited) ||
+            is_said_otherwise(field.name, hop) || stays_as_override(field.name, hop) ||
             (!hop.messages && field.name.find('_') != std::string_view::npos &&
              !(server != nullptr && begins(field.name, "Mcp-Param-"))) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||
@@ -339,7 +341,7 @@ void write_request_fields(
         write_forwarding_fields(text, head.fields, hop);
     }
     if (edited) {
-        out.field("Accept-Encoding", "identity");
+        out.field(hop.messages ? "grpc-accept-encoding" : "Accept-Encoding", "identity");
     }
     if (body.how == net::http1::framing::length) {
         out.field("Content-Length", body.size);

@@ -502,10 +502,8 @@ net::routine<core::result<>> relay::pass_body()
             if (std::exchange(come, side.bytes_in()) != side.bytes_in()) {
                 silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
             }
-            if (call_.traits.messages) {
-                if (auto more = agent_.pass_more(); !more) {
-                    co_return more;
-                }
+            if (auto more = agent_.pass_more(); !more) {
+                co_return more;
             }
             const auto comment_due = writer_.comment_due();
             side.arm();

@@ -48,7 +48,7 @@ public:
 
     fault problem() const noexcept { return problem_; }
 
-    // Of the message whose prefix came last.
+    // These describe the message whose prefix came last.
     std::uint64_t size() const noexcept { return size_; }
     bool compressed() const noexcept { return prefix_[0] != '\0'; }
 

@@ -39,7 +39,7 @@ void append_message(std::string& out, std::string_view text);
 // The text of such a value. A `%` without two digits stands for itself.
 std::string decoded_message(std::string_view value);
 
-// What a request or an answer with this Content-Type is.
+// The kind of a request or an answer, by its Content-Type.
 enum class media : std::uint8_t {
     other,
     grpc,     // application/grpc, application/grpc+proto
