@@ -108,6 +108,9 @@ void http2_upstream::turn()
         if (settled_ && !std::exchange(given_, true)) {
             rest_if_idle();  // nobody waits any more
         }
+        if (given_ && idle() && (retired_ || origin_->closed())) {
+            close();
+        }
     }
     const auto origin = origin_;
     origin->tell();
@@ -141,7 +144,7 @@ void http2_upstream::look_at_end()
     auto& side = base_.side();
     if (failed_) {
         const auto why = core::upstream_error(errc::upstream_protocol, "the agent broke the rules of HTTP/2");
-        if (!settled_) {
+        if (!given_) {
             return give_up(core::upstream_error(errc::upstream_protocol, "the agent does not speak HTTP/2"));
         }
         while (!sides_.empty()) {
@@ -151,14 +154,11 @@ void http2_upstream::look_at_end()
         }
         close();
     } else if (side.ended() || failed_otherwise(side.write_error()) || session_->done()) {
-        if (!settled_) {
-            return give_up(
-                core::upstream_error(errc::upstream_refused, "the agent closed the connection before its SETTINGS")
+        if (!given_) {
+            return give_up(core::upstream_error(errc::upstream_refused, "the agent ended the connection before a call")
             );
         }
         lose(side.ended() ? side.read_error() : error_code{asio::error::connection_reset});
-    } else if (idle() && settled_ && (retired_ || origin_->closed())) {
-        close();
     }
 }
 
@@ -308,6 +308,9 @@ void http2_upstream::close() noexcept
     }
     const auto held = shared_from_this();
     retired_ = true;
+    if (auto* const waits = std::exchange(owner, nullptr)) {
+        waits->attempt = nullptr;
+    }
     if (session_) {
         if (auto* const counters = origin_->settings().counters) {
             --counters->connections;

@@ -251,6 +251,25 @@ net::routine<> until_closed(rig& r, http2_agent& agent)
     CHECK(agent.wait_for_open_connections(0));
 }
 
+// A call that began before the pool was closed.
+net::routine<> close_beside(rig& r, http2_agent& agent)
+{
+    const auto to = target_of(agent.url());
+    net::signal changed;
+    auto lease = r.pool.make(to);
+    lease->connect(changed);
+    r.pool.close();
+    while (lease->connecting()) {
+        co_await changed.wait();
+    }
+    send(*lease, head_of("POST", "/"), {});
+    const auto got = co_await finish(*lease, changed, net::http1::method::post);
+    CHECK(got.body == "ok");
+    r.pool.give_back(std::move(lease));
+    CHECK(agent.wait_for_open_connections(0));
+    CHECK(agent.accepted_connections() == 1);
+}
+
 // The agent's end crosses the next call.
 net::routine<> meet_the_end(rig& r, http2_agent& agent)
 {
@@ -354,6 +373,19 @@ TEST_CASE("a connection without SETTINGS is not used, and ends with the call tha
     CHECK(agent.requests().empty());
 }
 
+TEST_CASE("an agent that ends each connection before a call is not asked again and again")
+{
+    using namespace std::string_literals;
+    const auto settings = "\0\0\0\x04\0\0\0\0\0"s;
+    const auto goaway = "\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0"s;
+    http2_agent agent{ok, {.instead = settings + goaway}};
+    rig r;
+    answer got;
+    r.run(call_one(r, target_of(agent.url()), got));
+    CHECK(got.failure == errc::upstream_refused);
+    CHECK(agent.accepted_connections() == 1);
+}
+
 TEST_CASE("a call for which no stream was free has met an agent that is busy, not one that is gone")
 {
     http2_agent agent{say_nothing, {.streams = 1}};
@@ -391,6 +423,13 @@ TEST_CASE("a connection without a call closes after its time, and so does one th
         rig r{settings};
         r.run(until_closed(r, agent));
     }
+}
+
+TEST_CASE("a call for which a connection was being made when the pool was closed gets it, and ends it")
+{
+    http2_agent agent{ok};
+    rig r;
+    r.run(close_beside(r, agent));
 }
 
 TEST_CASE("a call that meets the end of an idle connection was not processed")
