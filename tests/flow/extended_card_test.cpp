@@ -214,7 +214,7 @@ TEST_CASE("an answer that is edited may come in any framing, and the connections
     REQUIRE(lines.size() == 5);
     CHECK(
         lines[0].find(
-            R"("route":"call","method":"POST","agent":"a","rpc":"agent/getAuthenticatedExtendedCard","status":200,)"
+            R"("route":"call","http":"1.1","method":"POST","agent":"a","rpc":"agent/getAuthenticatedExtendedCard","status":200,)"
         ) != std::string::npos
     );
     CHECK(

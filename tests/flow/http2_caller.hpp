@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace flow {
 
@@ -118,12 +119,26 @@ private:
     std::string goaway_text_;
 };
 
+// Fields of requests to the gateway by the name that all its addresses have.
+inline test_support::http2::field_lines
+http2_fields(std::string method, std::string path, const test_support::http2::field_lines& more = {})
+{
+    test_support::http2::field_lines out{
+        {":method", std::move(method)},
+        {":scheme", "http"},
+        {":authority", "127.0.0.1"},
+        {":path", std::move(path)}
+    };
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+}
+
 // The frames of a call of agent `a`.
 inline std::string http2_call(std::uint32_t stream, std::string_view body, test_support::http2::field_lines more = {})
 {
     namespace raw = test_support::http2;
     more.emplace_back("content-type", "application/json");
-    return raw::headers_frame(stream, raw::post("/agents/a", std::move(more)), raw::end_headers) +
+    return raw::headers_frame(stream, http2_fields("POST", "/agents/a", more), raw::end_headers) +
            raw::frame(raw::data, raw::end_stream, stream, body);
 }
 

@@ -89,7 +89,7 @@ TEST_CASE("each request has exactly one line with what it was and what became of
     const auto head_only = [&](std::size_t i) {
         return bytes_of(done[i].sent.find("\r\n\r\n") + 4, done[i].got.size());
     };
-    const std::string call = R"("route":"call","method":"POST")";
+    const std::string call = R"("route":"call","http":"1.1","method":"POST")";
 
     const auto lines = access_lines(x.gateway, done.size());
 
@@ -118,12 +118,15 @@ TEST_CASE("each request has exactly one line with what it was and what became of
         line(call + R"(,"rpc":"message/send","status":404,"code":"agent_not_found","from":"caller")" + bytes(5))
     );
     CHECK(
-        lines[6] == line(R"("route":"none","method":"POST","status":404,"code":"not_found","from":"caller")" + bytes(6))
+        lines[6] ==
+        line(
+            R"("route":"none","http":"1.1","method":"POST","status":404,"code":"not_found","from":"caller")" + bytes(6)
+        )
     );
     CHECK(
         lines[7] ==
         line(
-            R"("route":"call","method":"PUT","agent":"a","status":405,"code":"method_not_allowed","from":"caller")" +
+            R"("route":"call","http":"1.1","method":"PUT","agent":"a","status":405,"code":"method_not_allowed","from":"caller")" +
             bytes(7)
         )
     );
@@ -220,8 +223,9 @@ TEST_CASE("a caller that leaves has one line with status 499, wherever it leaves
         const auto lines = access_lines(x.gateway, 1);
         REQUIRE(lines.size() == 1);
         CHECK(
-            lines[0].find(R"("route":"call","method":"POST","agent":"a")" + std::string(left) + "\"body\"") !=
-            std::string::npos
+            lines[0].find(
+                R"("route":"call","http":"1.1","method":"POST","agent":"a")" + std::string(left) + "\"body\""
+            ) != std::string::npos
         );
         CHECK(lines[0].find(R"("bytes_out":0,"ms")") != std::string::npos);
     }
@@ -236,8 +240,8 @@ TEST_CASE("a caller that leaves has one line with status 499, wherever it leaves
         REQUIRE(lines.size() == 1);
         CHECK(
             lines[0] == line(
-                            R"("route":"call","method":"POST","agent":"a","rpc":"message/send")" + std::string(left) +
-                                "\"answer\"" + bytes_of(text.size(), 0),
+                            R"("route":"call","http":"1.1","method":"POST","agent":"a","rpc":"message/send")" +
+                                std::string(left) + "\"answer\"" + bytes_of(text.size(), 0),
                             /*answered=*/false,
                             sent_once
                         )
@@ -277,12 +281,13 @@ TEST_CASE("a stream has one line when it has ended, with how it ended")
     const auto lines = access_lines(x.gateway, 1);
     REQUIRE(lines.size() == 1);
     CHECK(
-        lines[0] == line(
-                        R"("route":"call","method":"POST","agent":"a","rpc":"message/stream","status":200)" +
-                            bytes_of(text.size(), got.size()),
-                        /*answered=*/true,
-                        R"(,"stream":"complete","endpoint":1,"attempts":1)"
-                    )
+        lines[0] ==
+        line(
+            R"("route":"call","http":"1.1","method":"POST","agent":"a","rpc":"message/stream","status":200)" +
+                bytes_of(text.size(), got.size()),
+            /*answered=*/true,
+            R"(,"stream":"complete","endpoint":1,"attempts":1)"
+        )
     );
     CHECK(x.gateway.metric(call_series("message/stream", "ok")) == 1);
     // How long a stream lasts is no delay.

@@ -17,6 +17,7 @@ net::http2::session_settings settings_of(bool secure)
     net::http2::session_settings out;
     out.as = net::http2::role::client;
     out.secure = secure;
+    out.stream_window = 256 * 1024;  // about as much as two sockets hold for a caller that does not read
     out.head = {.bytes = 1'000'000, .fields = 10'000, .target = 1'000'000, .value = 1'000'000};
     return out;
 }

@@ -272,6 +272,7 @@ void http_client::send(std::string_view data)
 // False: nothing came within the timeout. True: bytes were added, or ended_ is set.
 bool http_client::fill(std::chrono::milliseconds timeout)
 {
+    ended_ = ended_ || (voice_ != nullptr && voice_->ended());  // what came with the end is read before it
     if (ended_) {
         return true;
     }
@@ -294,6 +295,10 @@ bool http_client::fill(std::chrono::milliseconds timeout)
         if (ended_ || buffer_.size() > before) {
             return true;
         }
+        if (voice_ != nullptr && voice_->ended()) {
+            ended_ = true;
+            return true;
+        }
     }
 }
 
@@ -304,8 +309,7 @@ void http_client::take(std::string_view received)
         return;
     }
     voice_->hear(received, buffer_);
-    const bool sent = send_bytes(voice_->take_frames());
-    ended_ = voice_->ended() || !sent;
+    send_bytes(voice_->take_frames());
 }
 
 http_response http_client::read_response(bool to_head)
