@@ -68,7 +68,9 @@ core::result<bool> agent_messages::read_head(net::http1::method to)
     if (headed_) {
         return true;
     }
-    if (terms_->method->streams && !inner_.body_done() && !outcome_) {
+    // A stream of 1.0 begins with a message, so that an error can come alone (specification 1.0.1 section 11.7).
+    const bool silent = terms_->method->streams && terms_->method->version == ::a2a::generation::v03;
+    if (silent && !inner_.body_done() && !outcome_) {
         auto written = write_head(200, "text/event-stream");
         return written ? core::result<bool>{true} : std::move(written).error();
     }
@@ -103,7 +105,7 @@ core::result<> agent_messages::begin()
     return {};
 }
 
-// Waits for the whole answer.
+// Waits for the whole answer, or for the first message of a stream.
 core::result<> agent_messages::gather()
 {
     while (!inner_.body_done()) {
@@ -123,6 +125,9 @@ core::result<> agent_messages::gather()
             }
         }
         inner_.release();
+        if (terms_->method->streams && !out_.empty()) {
+            return write_head(200, "text/event-stream");
+        }
     }
     return end();
 }

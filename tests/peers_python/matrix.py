@@ -26,8 +26,8 @@ REFUSALS = {
     'get what is not': r'not found|-32001|404',
     'cancel what has ended': r'cannot be cancel|-32002|409|400',
     'more for what is not': r'not found|not exist|-32001|404',
-    'push list': r'internal|unknown|500',
-    'push delete': r'done|not allowed|not found|405',
+    'push list': r'internal|unknown|500|not implemented',
+    'push delete': r'done|not allowed|not found|405|not implemented',
     'list': r'unsupported|not supported|-32004|501|400',
 }
 
@@ -95,8 +95,9 @@ class Programs:
 
 def abilities_of(agent):
     """Whether it can list tasks, which 0.3 cannot, and list and delete push configurations, for which the SDK of 0.3 has no
-    code over HTTP+JSON."""
-    return ('yes' if agent[0] == '1' else 'no', 'no' if agent == ('03', 'HTTP+JSON') else 'yes')
+    code over HTTP+JSON and gRPC."""
+    lacks_push = agent in (('03', 'HTTP+JSON'), ('03', 'GRPC'))
+    return ('yes' if agent[0] == '1' else 'no', 'no' if lacks_push else 'yes')
 
 
 def converse(python, generation, base, binding, webhook, abilities):
