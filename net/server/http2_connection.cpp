@@ -123,10 +123,10 @@ bool http2_connection::is_over() const noexcept
     return session_.done() && no_work && session_.output().empty() && !caller.writing();
 }
 
-// A caller that takes no answers to its frames gets no more of them read.
+// A caller that takes no answers to its frames gets no more of them read, nor one whose requests wait to be begun.
 bool http2_connection::may_read() const noexcept
 {
-    return !session_.done() && session_.output().size() + sending_.size() < most_unread;
+    return !session_.done() && starting_.empty() && session_.output().size() + sending_.size() < most_unread;
 }
 
 void http2_connection::take_in()
@@ -151,12 +151,13 @@ http2::stream_user* http2_connection::on_request(std::int32_t id, http2::receive
 
 void http2_connection::start_some()
 {
-    for (std::size_t i = 0; i < started_at_once && started_ < starting_.size(); ++i) {
+    for (std::size_t i = 0; i < started_at_once && started_ < starting_.size();) {
         auto* const exchange = starting_[started_++];
         if (exchange->caller_left()) {  // before anything was done for it
             ended(exchange, nullptr);
             continue;
         }
+        ++i;
         start(exchange->serve(), [this, exchange](const std::exception_ptr& bug) { ended(exchange, bug); });
     }
     if (started_ == starting_.size()) {
