@@ -260,11 +260,7 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
     if (method != nullptr && !call.compressed) {
         const auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message);
         if (!tenant) {
-            const bool broken = tenant.error().code == ::a2a::rpc_code::parse_error;
-            return core::caller_error(
-                broken ? errc::parse_error : errc::invalid_params,
-                std::string{tenant.error().why}
-            );
+            return core::caller_error(errc::invalid_params, std::string{tenant.error().why});
         }
         named.tenant = tenant->value;
     }
@@ -452,6 +448,11 @@ net::routine<::a2a::translation<>> grpc_route::make_json(request_context& reques
         const auto here = request.caller.owner().get_executor();
         auto asked = control_.long_bodies.ask<::a2a::translation<>>(work);
         done = co_await net::ask(here, here, std::move(asked));
+    }
+    if (!done && done.error().code == ::a2a::rpc_code::parse_error) {
+        auto why = std::move(done).error();
+        why.code = ::a2a::rpc_code::invalid_params;  // the other one speaks of JSON
+        done = std::move(why);
     }
     if (done && !call.kept_share.set(call.kept.capacity() + call.json.capacity())) {
         done = ::a2a::refusal{::a2a::rpc_code::invalid_request, {}, "is larger than there is room for"};
