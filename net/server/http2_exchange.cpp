@@ -162,28 +162,37 @@ routine<core::result<>> http2_exchange::hold(std::uint64_t enough, std::uint64_t
     if (sized && request.content_length > limit) {
         co_return core::caller_error(errc::body_too_large);
     }
+    // Takes what has come, if there is room for it: the caller may send as much again.
+    const auto keep = [this, limit]() -> core::result<> {
+        if (incoming_.size() > limit) {
+            return core::caller_error(errc::body_too_large);
+        }
+        if (!share_.set(incoming_.size())) {
+            return no_room();
+        }
+        give_credit();
+        return {};
+    };
+    if (whole_) {  // without a wait: the clock may be set for something else
+        auto kept = keep();
+        co_return kept;
+    }
     until_ = alarm_.now() + settings_.body_timeout;
     pace_.begin(body_bytes_);
     alarm_.start_until(until_);
-    if (request.expect_continue && body_bytes_ == 0 && !whole_ && !closed_) {
+    if (request.expect_continue && body_bytes_ == 0 && !closed_) {
         connection_.session().interim(id_, continue_head);
         connection_.schedule();
     }
     core::result<> done;
     bool enough_held = sized && request.content_length > enough;
     while (done) {
-        if (incoming_.size() > limit) {
-            done = core::caller_error(errc::body_too_large);
-        } else if (!share_.set(incoming_.size())) {
-            done = no_room();
-        } else {
-            give_credit();
-            enough_held = enough_held || incoming_.size() > enough;
-            if (whole_ || enough_held) {
-                break;
-            }
-            done = co_await more();
+        done = keep();
+        enough_held = enough_held || incoming_.size() > enough;
+        if (!done || whole_ || enough_held) {
+            break;
         }
+        done = co_await more();
     }
     alarm_.stop();
     co_return done;
