@@ -91,7 +91,7 @@ private:
 
 class frame_watch {
 public:
-    // As session_settings.
+    // Both limits are those of session_settings.
     frame_watch(std::uint32_t resets, std::uint32_t control) noexcept
         : resets_{resets},
           control_{control}

@@ -1,4 +1,4 @@
-// What a session knows beside the library: the input as far as it has come, the head at hand, the counters, the output. Private to this
+// The part of a session beside the library: the input as far as it has come, the head at hand, the counters, the output. Private to this
 // folder. Pure.
 #pragma once
 

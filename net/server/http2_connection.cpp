@@ -91,7 +91,7 @@ routine<> http2_connection::run()
     }
 }
 
-// What has come is read before anybody is woken, and what they have to say goes out together.
+// Frames that have come are read before any exchange is woken, so that the answers of all go out together.
 void http2_connection::turn()
 {
     running_ = true;
