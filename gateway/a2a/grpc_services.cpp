@@ -7,7 +7,6 @@
 #include "net/server/timed_ask.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -16,7 +15,7 @@ namespace {
 
 using core::errc;
 
-// A request up to this size is whole before the agent hears of it.
+// A request up to this size, if it has come whole, is sent as one, which may be repeated.
 constexpr std::uint64_t held_request = 64 * 1024;
 
 // The field `service` of a HealthCheckRequest (grpc/health/v1/health.proto). Nothing: it is not one.
@@ -148,25 +147,16 @@ net::routine<> grpc_route::serve_service(request_context& request, grpc_call& ca
         co_await request::respond_forbidden(request, no_method);
         co_return;
     }
-    const auto most = std::numeric_limits<std::uint64_t>::max();
-    auto whole = co_await request.caller.hold_body(held_request, most);
-    core::result<std::string_view> body = std::string_view{};
-    if (whole && *whole) {
-        body = co_await request.caller.read_body(held_request);
-    }
+    // Nothing waits for more of a request: its agent may have to speak first.
+    const auto whole = request.caller.body_at_hand(held_request);
+    const std::string_view body = whole ? *whole : std::string_view{};
     checked_messages check{settings_.limits.grpc_message};
-    core::result<> good;
-    if (!whole || !body) {
-        good = whole ? std::move(body).error() : std::move(whole).error();
-    } else {
-        good = check(*body);
-    }
-    if (!good) {
+    if (auto good = check(body); !good) {
         co_await request::respond_call_error(request, std::move(good).error());
         co_return;
     }
-    pass_service(request, call, *body);
-    call.relayed.request.passed = !*whole;
+    pass_service(request, call, body);
+    call.relayed.request.passed = !whole;
     call.relayed.hooks.look_at_body = [check](std::string_view piece) mutable { return check(piece); };
     co_await finish(request, call);
 }

@@ -293,7 +293,10 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return core::caller_error(errc::caller_gone, "body");
         }
         const auto now = caller_.owner().now();
-        const auto due = std::min(caller_.body_due(now + settings_.timeouts.body, now), call_.deadline.due);
+        // A stream of messages may be silent as long as an answer may.
+        const auto next = call_.traits.messages ? now + settings_.timeouts.upstream_idle
+                                                : caller_.body_due(now + settings_.timeouts.body, now);
+        const auto due = std::min<core::steady_time>(next, call_.deadline.due);
         const auto how = co_await wait_.until(due);
         caller_.waited_for_body(now);
         if (how == woken::late && due != call_.deadline.due) {
