@@ -158,7 +158,8 @@ private:
             if (worker_.ended() || worker_.closed()) {
                 whole_ = body_ == framing::until_close && !worker_.broken();
                 if (whole_) {
-                    co_await send({}, /*last=*/true);
+                    const std::string_view nothing;
+                    co_await send(nothing, /*last=*/true);
                 }
                 co_return false;
             }

@@ -1,5 +1,6 @@
 #include "gateway/access/gate.hpp"
 
+#include "net/server/server_connection.hpp"
 #include "net/loop/signal.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -183,7 +184,7 @@ struct rig {
     net::server_settings settings;
     net::request_buffer_pool spaces{settings.head};
     std::list<core::descriptor> callers;
-    std::list<net::caller_exchange> connections;
+    std::list<net::server_connection> connections;
     std::size_t ended = 0;
     std::size_t sent = 0;
     std::chrono::steady_clock::time_point accepted_at;
