@@ -2,6 +2,8 @@
 
 #include "tests/unit/gateway/console/texts.hpp"
 
+#include "net/server/server_connection.hpp"
+
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
@@ -159,7 +161,7 @@ public:
 private:
     rig& rig_;
     std::optional<core::descriptor> socket_;
-    std::optional<net::caller_exchange> connection_;
+    std::optional<net::server_connection> connection_;
     std::string got_;
     bool ended_ = false;
 };
