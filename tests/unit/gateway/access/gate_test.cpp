@@ -1,7 +1,7 @@
 #include "gateway/access/gate.hpp"
 
-#include "net/server/server_connection.hpp"
 #include "net/loop/signal.hpp"
+#include "net/server/server_connection.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 

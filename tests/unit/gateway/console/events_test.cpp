@@ -1,8 +1,7 @@
 #include "gateway/console/events.hpp"
 
-#include "tests/unit/gateway/console/texts.hpp"
-
 #include "net/server/server_connection.hpp"
+#include "tests/unit/gateway/console/texts.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
