@@ -2,11 +2,15 @@
 
 #include "a2a/dialect/push_edit.hpp"
 #include "a2a/dialect/rest_target.hpp"
+#include "a2a/protobuf/codec.hpp"
+#include "a2a/protobuf/methods.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "core/url.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/tls_files.hpp"
+#include "net/grpc/messages.hpp"
+#include "net/grpc/status.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -92,6 +96,49 @@ bool can_be_sent(const net::fetch_request& request)
            });
 }
 
+namespace {
+
+const ::a2a::protobuf::service_method& get_task()
+{
+    return *::a2a::protobuf::service_method_for(::a2a::operation::get, ::a2a::generation::v1);
+}
+
+// False: the id or the tenant is no text.
+bool ask_by_grpc(net::fetch_request& request, std::string_view task, std::string_view tenant)
+{
+    std::string json = R"({"id":)";
+    core::append_json_string(json, task);
+    core::append_json_string(json += R"(,"tenant":)", tenant);
+    json += '}';
+    std::string body(net::grpc::prefix_size, '\0');
+    if (!::a2a::protobuf::to_protobuf(*get_task().request, json, {}, body)) {
+        return false;
+    }
+    net::grpc::set_prefix(body, 0);
+    request.url.erase(request.url.find_last_not_of('/') + 1);
+    request.url += get_task().path;
+    request.http2 = true;
+    request.headers.emplace_back("Content-Type", "application/grpc");
+    request.headers.emplace_back("TE", "trailers");
+    request.headers.emplace_back("grpc-accept-encoding", "identity");
+    request.body = std::move(body);
+    return true;
+}
+
+// The task in an answer by gRPC, which is one message. Empty: the answer has none.
+std::string task_by_grpc(std::string_view body)
+{
+    net::grpc::message_reader reader{body.size()};
+    const auto part = reader.next(body);
+    std::string json;
+    const ::a2a::protobuf::codec_options options{.from_agent = true};
+    const bool good = part.ends && !reader.compressed() && body.empty() &&
+                      ::a2a::protobuf::to_json(*get_task().response, part.data, options, json);
+    return good ? json : std::string{};
+}
+
+}  // namespace
+
 core::result<net::fetch_request>
 make_task_request(const model::agent_entry& agent, std::string_view task, const config::settings& settings)
 {
@@ -126,6 +173,12 @@ make_task_request(const model::agent_entry& agent, std::string_view task, const 
         }
         return request;
     }
+    if (to != nullptr && to->speaks == ::a2a::dialect{::a2a::generation::v1, ::a2a::binding::grpc}) {
+        if (!ask_by_grpc(request, task, to->at.tenant)) {
+            return core::upstream_error(errc::upstream_protocol, "GetTask: no message has this id");
+        }
+        return request;
+    }
     request.headers.emplace_back("Content-Type", "application/json");
     std::string body = R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":)";
     core::append_json_string(body, task);
@@ -140,7 +193,11 @@ core::result<std::string> read_task_answer(const net::fetch_response& answer, bo
         return core::upstream_error(errc::upstream_status, "GetTask: status " + std::to_string(answer.status));
     }
     std::string_view task = answer.body;
-    if (!rest) {
+    std::string by_grpc;
+    if (net::grpc::media_of(answer.field("content-type")) == net::grpc::media::grpc) {
+        by_grpc = task_by_grpc(answer.body);
+        task = by_grpc;
+    } else if (!rest) {
         const auto scanned = core::scan_answer(answer.body);
         const bool has_result = scanned && scanned->kind == core::answer_kind::result;
         task = has_result ? scanned->result : std::string_view{};

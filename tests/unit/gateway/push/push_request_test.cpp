@@ -141,6 +141,34 @@ TEST_CASE("an agent of 1.0 that speaks HTTP+JSON alone is asked for the task wit
     CHECK_FALSE(gateway::push::read_task_answer(answered(200, "<html>"), /*rest=*/true).has_value());
 }
 
+TEST_CASE("an agent of gRPC alone is asked for the task by gRPC, and its message is the task")
+{
+    gateway::model::agent_entry agent;
+    agent.call_url = "http://agent.test:1";
+    gateway::model::agent_interface grpc;
+    grpc.at = {core::a2a_dialect::v1_grpc, "http://agent.test:1", "acme"};
+    grpc.speaks = {a2a::generation::v1, a2a::binding::grpc};
+    agent.interfaces.push_back(grpc);
+    const auto request = gateway::push::make_task_request(agent, "t-1", config::settings{}).value();
+    CHECK(request.url == "http://agent.test:1/lf.a2a.v1.A2AService/GetTask");
+    CHECK(request.http2);
+    CHECK(field(request, "TE") == "trailers");
+    // GetTaskRequest: tenant is field 1, id is field 2.
+    using namespace std::string_literals;
+    const auto body = request.body.value();
+    CHECK(
+        (body == "\0\0\0\0\x0B\x0A\x04"s + "acme\x12\x03" + "t-1" ||
+         body == "\0\0\0\0\x0B\x12\x03"s + "t-1\x0A\x04" + "acme")
+    );
+    auto answer = answered(200, "\0\0\0\0\x03\x0A\x01"s + "t");
+    answer.headers = {{"content-type", "application/grpc"}};
+    CHECK(gateway::push::read_task_answer(answer, false).value() == R"({"task":{"id":"t"}})");
+    answer.body.pop_back();
+    CHECK_FALSE(gateway::push::read_task_answer(answer, false).has_value());
+    answer.body.clear();
+    CHECK_FALSE(gateway::push::read_task_answer(answer, false).has_value());
+}
+
 TEST_CASE("the answer with the task becomes a notification, and any other answer a failure")
 {
     using gateway::push::read_task_answer;
