@@ -555,7 +555,12 @@ void session::resume(std::int32_t id)
 
 void session::consume(std::int32_t id, std::size_t bytes)
 {
-    if (!library_->failed) {
+    if (library_->failed) {
+        return;
+    }
+    if (id == 0) {  // the stream is gone: the library takes no such number
+        ::nghttp2_session_consume_connection(library_->native, bytes);
+    } else {
         ::nghttp2_session_consume(library_->native, id, bytes);
     }
 }

@@ -50,14 +50,15 @@ http2_upstream::http2_upstream(std::shared_ptr<http2_origin> origin, std::shared
 
 http2_upstream::~http2_upstream() = default;
 
+// It connects before anybody waits for it: what fails at once is heard of in a turn of its own.
 void http2_upstream::begin()
 {
+    base_.connect(changed_);
     net::start(drive(shared_from_this()), [](const std::exception_ptr& bug) {
         if (bug) {
             std::rethrow_exception(bug);
         }
     });
-    base_.connect(changed_);
     if (!base_.connecting()) {
         schedule();
     }
@@ -219,8 +220,8 @@ std::optional<http2_upstream::begun> http2_upstream::request(http2_side& side, c
     for (const auto& each : what.head) {
         head_.append(static_cast<const char*>(each.data()), each.size());
     }
-    const auto before =
-        base_.side().bytes_out() + (base_.side().writing() ? sending_.size() : 0) + session_->output().size();
+    // At most so many: of what is being written a part is counted already.
+    const auto before = base_.side().bytes_out() + session_->output().size();
     const auto id = session_->request(head_, side, what.last && what.body.empty());
     if (!id) {
         static_cast<http2_place_hook&>(side).unlink();

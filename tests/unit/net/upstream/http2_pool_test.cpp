@@ -251,6 +251,51 @@ net::routine<> until_closed(rig& r, http2_agent& agent)
     CHECK(agent.wait_for_open_connections(0));
 }
 
+// More than the connection's window of 16 MiB.
+net::routine<> take_much(rig& r, http2_agent& agent)
+{
+    const auto to = target_of(agent.url());
+    for (int i = 0; i < 320; ++i) {
+        const auto got = co_await call(r.pool, to, "/", "x");
+        CHECK(got.body.size() == 64 * 1024);
+    }
+    // What nobody reads is credited, too.
+    for (int i = 0; i < 320; ++i) {
+        std::vector<std::unique_ptr<open_call>> open;
+        co_await hold(r, to, open);
+        while (!open.front()->lease->ended()) {
+            open.front()->lease->arm();
+            co_await open.front()->changed.wait();
+        }
+    }
+    const auto got = co_await call(r.pool, to, "/", "x");
+    CHECK(got.body.size() == 64 * 1024);
+    CHECK(agent.accepted_connections() == 1);
+}
+
+net::routine<> call_the_forbidden(rig& r, http2_agent& agent)
+{
+    net::client_contexts contexts;
+    const auto public_only = std::make_shared<const core::address_rule>(std::vector<std::string>{});
+    auto made = net::make_target(agent.url(), {}, contexts, public_only);
+    REQUIRE(made.has_value());
+    const auto to = std::make_shared<const net::upstream_target>(net::over_http2(std::move(*made)));
+    for (int i = 0; i < 3; ++i) {
+        const auto got = co_await call(r.pool, to, "/", "x");
+        CHECK(got.failure == errc::upstream_forbidden);
+    }
+    std::vector<std::unique_ptr<open_call>> open;
+    for (int i = 0; i < 20; ++i) {
+        begin_beside(hold(r, to, open));
+    }
+    while (placed(open) < 20) {
+        co_await a_moment(r.loop, 1ms);
+    }
+    for (const auto& each : open) {
+        CHECK(each->lease->failure().value().code == errc::upstream_forbidden);
+    }
+}
+
 // A call that began before the pool was closed.
 net::routine<> close_beside(rig& r, http2_agent& agent)
 {
@@ -423,6 +468,21 @@ TEST_CASE("a connection without a call closes after its time, and so does one th
         rig r{settings};
         r.run(until_closed(r, agent));
     }
+}
+
+TEST_CASE("a connection passes many times its window, whether or not answers are read")
+{
+    http2_agent agent{[](const recorded_request&) { return h2::answer(200, std::string(64 * 1024, 'x')); }};
+    rig r;
+    r.run(take_much(r, agent));
+}
+
+TEST_CASE("an agent at an address that it may not have is not connected to, however many call it")
+{
+    http2_agent agent{ok};
+    rig r;
+    r.run(call_the_forbidden(r, agent));
+    CHECK(agent.accepted_connections() == 0);
 }
 
 TEST_CASE("a call for which a connection was being made when the pool was closed gets it, and ends it")
