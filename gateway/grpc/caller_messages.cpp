@@ -230,6 +230,7 @@ core::result<> caller_messages::read_events(bool last)
 {
     events_.feed(text_);
     text_.clear();
+    bool pinged = false;
     while (!failure_) {
         auto event = events_.next();
         if (!event && last) {
@@ -240,7 +241,9 @@ core::result<> caller_messages::read_events(bool last)
         }
         const auto data = net::sse_data(*event);
         if (!data) {
-            caller_.ping();  // a comment keeps the stream alive
+            if (!std::exchange(pinged, true)) {
+                caller_.ping();  // a comment keeps the stream alive
+            }
             continue;
         }
         const auto json = result_in(*data);

@@ -20,7 +20,11 @@ using core::grpc_code;
 constexpr std::string_view a2a_domain = "a2a-protocol.org";
 constexpr std::string_view own_domain = "cardea";
 constexpr int gateways_own = -31000;  // codes that hold the status of HTTP (core/error.hpp)
-constexpr std::size_t most_metadata = 32;
+// Peers take some kilobytes of trailers.
+constexpr std::size_t most_metadata = 16;
+constexpr std::size_t longest_name = 64;
+constexpr std::size_t longest_value = 256;
+constexpr std::size_t longest_message = 1024;
 
 // The names of errors that SDKs of 0.3 write and read.
 struct named_error {
@@ -51,6 +55,18 @@ void name_error(net::grpc::status& of, int code, generation version)
     if (version == generation::v03 && row != names_of_03.end()) {
         of.message.insert(0, std::string{row->name} + ": ");
     }
+}
+
+// Whole characters of the text, at most so many bytes.
+std::string cut(std::string text, std::size_t most)
+{
+    if (text.size() > most) {
+        while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) {
+            --most;
+        }
+        text.resize(most);
+    }
+    return text;
 }
 
 // The members of an object as raw text.
@@ -109,7 +125,10 @@ void add_metadata(net::grpc::error_info& info, std::string_view error)
     each_member(metadata, [&](std::string_view name, std::string_view value) {
         const bool says = listed || name != "code";
         if (says && value.starts_with('"') && info.metadata.size() < most_metadata) {
-            info.metadata.emplace_back(core::unescape_json(name), text_of(value));
+            info.metadata.emplace_back(
+                cut(core::unescape_json(name), longest_name),
+                cut(text_of(value), longest_value)
+            );
         }
     });
 }
@@ -197,7 +216,7 @@ status_of_json(unsigned http, std::string_view body, std::optional<core::errc> o
             out.code = core::grpc_code_of_http(http);  // the agent's
         }
         if (auto said = text_of(member(object, "message")); !said.empty()) {
-            out.message = std::move(said);
+            out.message = cut(std::move(said), longest_message);
             name_error(out, core::jsonrpc_code(*own), terms.version);
         }
         add_metadata(out.info, object);
@@ -211,7 +230,8 @@ status_of_json(unsigned http, std::string_view body, std::optional<core::errc> o
     const bool by_http = from.code <= gateways_own && from.code > gateways_own - 1'000;
     out.code = by_http ? core::grpc_code_of_http(static_cast<unsigned>(gateways_own - from.code))
                        : code_of(from.code, terms.profile);
-    out.message = from.message.empty() ? std::string{::a2a::message_of(from.code)} : text_of(from.message);
+    out.message =
+        from.message.empty() ? std::string{::a2a::message_of(from.code)} : cut(text_of(from.message), longest_message);
     out.info.reason = ::a2a::reason_of(from.code);
     if (!out.info.reason.empty()) {
         out.info.domain = a2a_domain;

@@ -1,6 +1,7 @@
 #include "gateway/relay/call_wait.hpp"
 
 #include "core/ascii.hpp"
+#include "net/grpc/timeout.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -123,8 +124,16 @@ core::steady_time caller_deadline(
     core::steady_time began
 ) noexcept
 {
-    const auto asked = requested_deadline(fields, names);
-    return asked ? began + *asked : core::steady_time::max();
+    auto due = core::steady_time::max();
+    if (const auto asked = requested_deadline(fields, names)) {
+        due = began + *asked;
+    }
+    // A caller by gRPC says it in a field of its own.
+    const auto* const timeout = net::http1::find(fields, std::string_view{"grpc-timeout"});
+    if (const auto asked = timeout == nullptr ? std::nullopt : net::grpc::parse_timeout(*timeout)) {
+        due = std::min<core::steady_time>(due, began + *asked);
+    }
+    return due;
 }
 
 core::duration shortened(core::duration timeout, std::optional<core::duration> requested) noexcept

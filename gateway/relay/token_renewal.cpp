@@ -87,6 +87,9 @@ renew_token(model::control_services& control, net::caller_exchange& caller, rela
     const bool same = *entry != nullptr && (*entry)->record == call.agent->record;
     if (same) {
         call.agent = model::endpoint_of(*entry, call.agent->number);
+        if (call.traits.by_grpc && call.agent->grpc) {
+            call.agent = call.agent->grpc;
+        }
         head = head_with_token(call.request.head, *call.agent);
         call.request.head = head;
         call.deadline.put_off(caller.owner().now() - begun);

@@ -220,6 +220,9 @@ agent_relay::find_token(request_context& request, relay::relay_call& call, core:
         co_return core::upstream_error(errc::upstream_credentials, "no token");
     }
     auto endpoint = model::endpoint_of(*entry, call.agent->number);
+    if (call.traits.by_grpc && endpoint->grpc) {
+        endpoint = endpoint->grpc;
+    }
     call.request.head_text = relay::head_with_token(call.request.head, *endpoint);
     call.request.head = call.request.head_text;
     call.agent = std::move(endpoint);

@@ -49,11 +49,18 @@ inline std::string working(std::string_view id)
     return pb_field(3, pb_field(1, id) + pb_field(2, "c") + pb_field(3, status));
 }
 
+// At a name that the gateway answers to.
+inline test_support::http2::field_lines at_gateway(test_support::http2::field_lines fields)
+{
+    fields[2].second = "127.0.0.1";
+    return fields;
+}
+
 inline test_support::http2::field_lines grpc_fields(std::string_view path, test_support::http2::field_lines more = {})
 {
     more.emplace_back("content-type", "application/grpc");
     more.emplace_back("te", "trailers");
-    return test_support::http2::post(std::string{path}, std::move(more));
+    return at_gateway(test_support::http2::post(std::string{path}, std::move(more)));
 }
 
 inline std::string grpc_call(

@@ -146,7 +146,7 @@ TEST_CASE("Other types, HTTP/1.1 and other methods than POST are refused by HTTP
     grpc_relayed relayed{[](const auto&) { return grpc_answer(grpc_message(task)); }};
     const auto http_status = [&](std::string_view type, const std::string& path) {
         http2_caller caller{relayed.port()};
-        caller.send(raw::headers_frame(1, raw::post(path, {{"content-type", std::string{type}}})));
+        caller.send(raw::headers_frame(1, flow::at_gateway(raw::post(path, {{"content-type", std::string{type}}}))));
         return caller.answered(1) ? caller.field(1, ":status") : "reset";
     };
     const std::string path{v1_get};
@@ -156,12 +156,12 @@ TEST_CASE("Other types, HTTP/1.1 and other methods than POST are refused by HTTP
     CHECK(http_status("application/json", path) == "415");
     CHECK(http_status("application/grpc-web+proto", "/pkg.Service/Method") == "415");
     http2_caller caller{relayed.port()};
-    caller.send(raw::headers_frame(1, raw::get(path, {{"content-type", "application/grpc"}})));
+    caller.send(raw::headers_frame(1, flow::at_gateway(raw::get(path, {{"content-type", "application/grpc"}}))));
     REQUIRE(caller.answered(1));
     CHECK(caller.field(1, ":status") == "405");
     test_support::http_client old{relayed.port()};
     old.send(
-        "POST " + path + " HTTP/1.1\r\nHost: a.test\r\nContent-Type: application/grpc\r\nContent-Length: 0\r\n\r\n"
+        "POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/grpc\r\nContent-Length: 0\r\n\r\n"
     );
     CHECK(old.read_response().status == 415);
 }
