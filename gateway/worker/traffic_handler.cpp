@@ -165,12 +165,12 @@ net::routine<> traffic_handler::refuse(net::caller_exchange& caller, core::error
     parts_->traces.begin(request, /*readable=*/false);
     // A request that cannot be read costs as much as one that can. What the gateway itself broke off has been counted.
     auto limited = failure.from == core::side::caller ? parts_->routes.guard.admit_address(request) : std::nullopt;
-    auto answer = request::error_in_format(request, failure.code, {});
-    if (failure.code == errc::header_too_large && caller.major_version() == 2) {
-        answer.fields += "grpc-status: 8\r\n";  // nobody knows whether it was a call by gRPC, whose callers read this
+    if (!limited && failure.code == errc::header_too_large && caller.major_version() == 2) {
+        parts_->routes.grpc.recognise(request);  // a stream has kept what tells a call by gRPC
     }
-    auto answered =
-        limited ? std::move(*limited) : request::respond_error(request, std::move(failure), std::move(answer));
+    auto answered = limited                   ? std::move(*limited)
+                    : request.grpc != nullptr ? request::respond_call_error(request, std::move(failure))
+                                              : request::respond_error(request, std::move(failure));
     co_await std::move(answered);
     account(request);
 }

@@ -10,6 +10,7 @@ using http1::field_name;
 constexpr std::size_t field_overhead = 32;
 constexpr std::size_t most_times = 4;  // beyond so many times a limit the peer means harm
 constexpr std::size_t usual_text = 4096;
+constexpr std::size_t longest_type = 256;
 
 constexpr std::string_view open_length = "transfer-encoding: chunked\r\n";
 
@@ -49,6 +50,7 @@ void head_builder::begin(kind of)
     target_.clear();
     authority_.clear();
     cookies_.clear();
+    content_type_.clear();
     bytes_ = 0;
     fields_ = 0;
     of_ = of;
@@ -64,6 +66,9 @@ bool head_builder::add(std::string_view name, std::string_view value)
     const bool pseudo = name.starts_with(':');
     if (!pseudo || name == ":authority") {
         ++fields_;
+    }
+    if (of_ == kind::request && name == "content-type" && value.size() <= longest_type) {
+        content_type_ = value;
     }
     if (too_large() || too_many()) {  // counted on, but not kept
         return bytes_ <= most_times * limits_.bytes && fields_ <= most_times * limits_.fields;
@@ -142,7 +147,7 @@ std::optional<core::error> head_builder::finish(bool last)
             begin_request();
         }
         if (too_large() || too_many()) {
-            text_.clear();
+            keep_least();
             return core::caller_error(core::errc::header_too_large, "the header list is over the limit");
         }
         if (fault_ != nullptr) {
@@ -158,6 +163,19 @@ std::optional<core::error> head_builder::finish(bool last)
     }
     text_.append("\r\n");
     return std::nullopt;
+}
+
+void head_builder::keep_least()
+{
+    text_.clear();
+    begin_request();
+    if (!content_type_.empty()) {
+        text_.append("content-type: ").append(content_type_).append("\r\n");
+    }
+    text_.append("\r\n");
+    if (fault_ != nullptr) {
+        text_.clear();
+    }
 }
 
 void head_builder::rest()

@@ -36,7 +36,8 @@ public:
     bool too_many() const noexcept { return fields_ > limits_.fields; }
     bool too_large() const noexcept { return bytes_ > limits_.bytes; }
 
-    // Completes text(); `last`: no body follows. An error: the request's head has none, and gets this answer.
+    // Completes text(); `last`: no body follows. An error: the request gets this answer, and its text has at most its first line, host
+    // and content type, which tell how its caller reads it.
     std::optional<core::error> finish(bool last);
     std::string& text() noexcept { return text_; }
 
@@ -47,6 +48,7 @@ private:
     void add_pseudo(std::string_view name, std::string_view value);
     void add_line(std::string_view name, std::string_view value);
     void begin_request();
+    void keep_least();
 
     const http1::head_limits& limits_;
     std::string text_;
@@ -54,6 +56,7 @@ private:
     std::string target_;
     std::string authority_;
     std::string cookies_;
+    std::string content_type_;
     std::size_t bytes_ = 0;
     std::size_t fields_ = 0;
     kind of_ = kind::request;

@@ -14,6 +14,8 @@ namespace net::http2 {
 namespace {
 
 constexpr std::size_t frame_head = 9;  // RFC 9113 section 4.1
+constexpr std::size_t most_header_block = 4 * 1024 * 1024;
+constexpr auto any_number = std::numeric_limits<std::uint64_t>::max() / 2;
 constexpr std::int32_t no_stream_yet = std::numeric_limits<std::int32_t>::max();
 
 std::string_view view(const std::uint8_t* bytes, std::size_t size) noexcept
@@ -136,9 +138,9 @@ void session::library::create()
     }
     ::nghttp2_option_set_no_auto_window_update(options, 1);
     ::nghttp2_option_set_no_closed_streams(options, 1);
-    // The session counts resets itself.
-    constexpr auto any = std::numeric_limits<std::uint64_t>::max() / 2;
-    ::nghttp2_option_set_stream_reset_rate_limit(options, any, any);
+    ::nghttp2_option_set_stream_reset_rate_limit(options, any_number, any_number);  // the session counts them itself
+    // Larger ones are dropped without a word.
+    ::nghttp2_option_set_max_send_header_block_length(options, most_header_block);
     const auto create_it = serves() ? &::nghttp2_session_server_new2 : &::nghttp2_session_client_new2;
     const int failure = create_it(&native, &calls(), this, options);
     ::nghttp2_option_del(options);
@@ -536,16 +538,10 @@ void session::answer(std::int32_t id, std::string_view head, bool last)
 
 void session::interim(std::int32_t id, std::string_view head)
 {
-    library_->fill_answer(head);
-    ::nghttp2_submit_headers(
-        library_->native,
-        NGHTTP2_FLAG_NONE,
-        id,
-        nullptr,
-        library_->fields.data(),
-        library_->fields.size(),
-        nullptr
-    );
+    auto& lib = *library_;
+    lib.fill_answer(head);
+    const auto count = lib.fields.size();
+    ::nghttp2_submit_headers(lib.native, NGHTTP2_FLAG_NONE, id, nullptr, lib.fields.data(), count, nullptr);
 }
 
 void session::resume(std::int32_t id)
@@ -555,12 +551,9 @@ void session::resume(std::int32_t id)
 
 void session::consume(std::int32_t id, std::size_t bytes)
 {
-    if (library_->failed) {
-        return;
-    }
     if (id == 0) {  // the stream is gone: the library takes no such number
         ::nghttp2_session_consume_connection(library_->native, bytes);
-    } else {
+    } else if (!library_->failed) {
         ::nghttp2_session_consume(library_->native, id, bytes);
     }
 }

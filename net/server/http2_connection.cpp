@@ -250,6 +250,7 @@ bool http2_connection::flush()
     stalled_at_ = never;
     if (writes == writes_at_once) {
         parts_.owner.ready().wake(*this);  // the loop has other work, too
+        return false;
     }
     return written;
 }

@@ -41,9 +41,10 @@ http2_exchange::http2_exchange(http2_connection& of, std::int32_t id, http2::rec
     space_->head_text.swap(head.text);
     space_->answer_fields.clear();
     space_->parser.reset();
+    auto parsed = space_->parser.parse(space_->head_text);  // of a refused one, what is left of it tells how to answer
     if (head.refused != nullptr) {
         refused_ = *head.refused;
-    } else if (auto parsed = space_->parser.parse(space_->head_text); !parsed) {
+    } else if (!parsed) {
         refused_ = std::move(parsed).error();
     }
 }

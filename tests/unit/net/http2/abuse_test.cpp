@@ -330,6 +330,27 @@ TEST_CASE("A header list over a limit is refused, and one over four times a limi
     }
 }
 
+TEST_CASE("A head over a limit keeps what tells how its caller reads an answer")
+{
+    struct kept_head final : session_rig {
+        using session_rig::session_rig;
+        net::http2::stream_user* on_request(std::int32_t id, net::http2::received_head head) override
+        {
+            kept = head.text;
+            return session_rig::on_request(id, head);
+        }
+        std::string kept;
+    };
+    raw::field_lines more(150, {"x", "y"});
+    more.insert(more.begin() + 120, {"content-type", "application/grpc"});
+    kept_head rig;
+    rig.feed(raw::client_start() + raw::headers_frame(1, raw::post("/a/b", more)));
+    CHECK(rig.kept == "POST /a/b HTTP/1.1\r\nhost: a.test\r\ncontent-type: application/grpc\r\n\r\n");
+    kept_head other;
+    other.feed(raw::client_start() + raw::headers_frame(1, raw::post("a", more)));
+    CHECK(other.kept.empty());
+}
+
 TEST_CASE("More than eight CONTINUATION frames end the connection")
 {
     const auto sent_with = [](int continuations) {

@@ -144,6 +144,18 @@ TEST_CASE("No more than 64 KiB of DATA wait to be sent, and the answer to a PING
     CHECK(rig.session.output().size() == 16'384 + 9);
 }
 
+TEST_CASE("Trailers of a hundred kilobytes reach their peer")
+{
+    session_rig rig;
+    rig.feed(raw::client_start() + raw::headers_frame(1, raw::get()));
+    rig.streams[1]->last = true;
+    rig.streams[1]->trailers = "grpc-message: " + std::string(100'000, 'x') + "\r\ngrpc-status: 8\r\n";
+    rig.session.answer(1, "HTTP/1.1 200 OK\r\n", false);
+    rig.session.produce(0);
+    CHECK(rig.session.output().size() > 70'000);  // in Huffman code
+    CHECK(rig.log.ends_with("1: closed no_error by us\n"));
+}
+
 TEST_CASE("Answers take turns: a short one does not wait for the end of a long one")
 {
     session_rig rig;
