@@ -106,11 +106,13 @@ void http2_origin::begin_attempts()
     }
 }
 
+// As many again may still have streams though they take no more calls.
 std::size_t http2_origin::open() const noexcept
 {
-    return static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(), [](const auto& each) {
-        return !each->retired();
-    }));
+    const auto retired = static_cast<std::size_t>(
+        std::count_if(connections_.begin(), connections_.end(), [](const auto& each) { return each->retired(); })
+    );
+    return connections_.size() - std::min(retired, settings_.http2_connections);
 }
 
 // False: none was.
@@ -174,8 +176,8 @@ void http2_origin::give_streams(http2_upstream& of)
             continue;
         }
         static_cast<http2_place_hook&>(side).unlink();
-        pass_on(side);
         place(side, of);
+        pass_on(side);  // which may end idle connections: `of` is none any more
         note_change(side);
     }
     if (!waiting_.empty()) {

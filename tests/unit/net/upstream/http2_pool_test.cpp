@@ -296,6 +296,26 @@ net::routine<> call_the_forbidden(rig& r, http2_agent& agent)
     }
 }
 
+// Each connection takes no more calls, but has one that does not end.
+net::routine<> retire_each(rig& r, http2_agent& agent)
+{
+    const auto to = target_of(agent.url());
+    std::vector<std::unique_ptr<open_call>> open;
+    for (std::size_t i = 0; i < 4; ++i) {
+        co_await hold(r, to, open);
+        co_await arrive(r, agent, i + 1);
+        r.pool.drop_idle(to->key);
+    }
+    CHECK(agent.accepted_connections() == 4);
+    begin_beside(hold(r, to, open));
+    co_await a_moment(r.loop, 20ms);
+    CHECK(open.back()->lease == nullptr);
+    CHECK(agent.accepted_connections() == 4);
+    open.front()->lease.reset();
+    co_await arrive(r, agent, 5);
+    CHECK(agent.accepted_connections() == 5);
+}
+
 // A call that began before the pool was closed.
 net::routine<> close_beside(rig& r, http2_agent& agent)
 {
@@ -468,6 +488,15 @@ TEST_CASE("a connection without a call closes after its time, and so does one th
         rig r{settings};
         r.run(until_closed(r, agent));
     }
+}
+
+TEST_CASE("connections that take no more calls are as many again at most")
+{
+    http2_agent agent{say_nothing};
+    net::pool_settings settings;
+    settings.http2_connections = 2;
+    rig r{settings};
+    r.run(retire_each(r, agent));
 }
 
 TEST_CASE("a connection passes many times its window, whether or not answers are read")
