@@ -64,6 +64,16 @@ public:
     std::string failure_text(const core::error&) const override { return {}; }
 };
 
+// Whether it is a message in a context, which may be a chain of calls.
+bool names_context(const ::a2a::protobuf::service_method& method, std::string_view message)
+{
+    if (method.what != ::a2a::operation::send && method.what != ::a2a::operation::stream) {
+        return false;
+    }
+    const auto context = ::a2a::protobuf::find_string(*method.request, message, "message.contextId");
+    return !context || !context->empty();
+}
+
 ::a2a::dialect json_dialect(const grpc_call&, const ::a2a::protobuf::service_method& method) noexcept
 {
     return grpc::as_json(method.version);
@@ -381,9 +391,9 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
     const task_guard guard{request, control_.tasks, control_.chains};
     const auto* to = model::nearest_interface(request.agent->interfaces, caller);
     const auto same = [&] { return to != nullptr && to->speaks == caller; };
-    const bool chains = control_.chains != nullptr && control_.chains->active();
     const bool edited = is_edited(request, method.what);
-    if (guard.looks() || chains || request.trace.recorded() || edited || !same()) {
+    const bool must_read = guard.looks() || edited || !same();
+    if (must_read || (!call.compressed && (request.trace.recorded() || names_context(method, call.message)))) {
         if (call.compressed) {
             co_await request::respond_call_error(request, core::caller_error(errc::grpc_compressed));
             co_return true;

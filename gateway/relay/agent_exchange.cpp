@@ -212,9 +212,8 @@ bool agent_exchange::begin_request()
         settings_.deadlines,
         time_left()
     };
-    const bool reads_messages = call_.traits.messages && call_.hooks.tasks.index != nullptr;
-    const auto care = !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() || reads_messages ? body_care::edited
-                                                                                                    : body_care::passes;
+    const auto care =
+        !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() ? body_care::edited : body_care::passes;
     outgoing_body sent{framing::length, call_.request.body.size(), care};
     if (call_.request.translated) {
         sent.how = call_.request.verb == net::http1::method::post ? framing::length : framing::none;

@@ -322,7 +322,7 @@ net::routine<core::result<>> relay::pass_messages()
     }
     writer_.expect_messages(keep_alive);
     writer_.write_fields(caller_.scratch(), agent_.head(), body_care::passes, answer_of::agent, call_.extensions_as);
-    if (call_.hooks.tasks.index != nullptr && call_.hooks.show_messages) {
+    if (call_.hooks.tasks.must_read() && call_.hooks.show_messages) {
         call_.hooks.show_messages([this](std::string_view json) { tasks_.see_message(json); });
     }
     writer_.add_head(std::nullopt);
