@@ -115,7 +115,8 @@ void caller_messages::begin(std::string_view head)
     take_line(head);
     while (!head.empty()) {
         const auto line = take_line(head);
-        if (!line.empty() && !names(line, "content-type") && !names(line, "content-length") &&
+        const bool of_grpc = core::equal_ignoring_case(line.substr(0, 5), "grpc-");  // the outcome is ours to say
+        if (!line.empty() && !of_grpc && !names(line, "content-type") && !names(line, "content-length") &&
             !names(line, "cache-control")) {
             head_.append(line).append("\r\n");
         }
