@@ -209,7 +209,14 @@ TEST_CASE("a caller with outdated TLS, or with other protocols only, is refused"
         "http_client: handshake: tlsv1 alert protocol version"
     );
     CHECK_THROWS_WITH(
-        http_client(x.port(), tls_caller{.ca_file = ca.ca_file(), .protocols = "\x03" "h2c"}),
+        http_client(
+            x.port(),
+            tls_caller{
+                .ca_file = ca.ca_file(),
+                .protocols = "\x03"
+                             "h2c"
+            }
+        ),
         "http_client: handshake: tlsv1 alert no application protocol"
     );
     CHECK(handshakes(x, "failed") == 2);
