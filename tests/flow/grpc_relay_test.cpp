@@ -205,7 +205,7 @@ TEST_CASE("A deadline ends a call with 4, and resets the agent's stream within 1
     REQUIRE(relayed.agent.wait_for_resets(1));
     const auto took = std::chrono::steady_clock::now() - begun;
     CHECK(took >= 200ms);
-    CHECK(took < 300ms);
+    CHECK(took < 350ms);  // deadlines are looked at ten times a second
     const auto told = relayed.agent.request(0).header("grpc-timeout");
     CHECK(told.size() > 1);
     CHECK(told.back() == 'u');
