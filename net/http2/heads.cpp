@@ -1,6 +1,7 @@
 #include "net/http2/heads.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace net::http2 {
 namespace {
@@ -11,6 +12,10 @@ constexpr std::size_t field_overhead = 32;
 constexpr std::size_t most_times = 4;  // beyond so many times a limit the peer means harm
 constexpr std::size_t usual_text = 4096;
 constexpr std::size_t longest_type = 256;
+
+// Beginnings of names of requests' fields that carry no credential.
+constexpr std::array<std::string_view, 7>
+    harmless{"a2a-", "accept", "cache-control", "content-", "grpc-", "mcp-protocol-version", "user-agent"};
 
 constexpr std::string_view open_length = "transfer-encoding: chunked\r\n";
 
@@ -187,7 +192,7 @@ void head_builder::rest()
     }
 }
 
-bool is_secret(std::string_view name, field_name id) noexcept
+bool is_secret(std::string_view name, field_name id, role of) noexcept
 {
     switch (id) {
         case field_name::api_key:
@@ -202,7 +207,12 @@ bool is_secret(std::string_view name, field_name id) noexcept
         default:
             return false;
     }
-    // Names that a configuration or an agent has chosen for a credential.
+    if (of == role::client) {
+        return std::none_of(harmless.begin(), harmless.end(), [name](std::string_view known) {
+            return begins(name, known);
+        });
+    }
+    // Names that an agent has chosen for a credential.
     for (std::size_t at = 0; at < name.size(); ++at) {
         const auto rest = name.substr(at);
         switch (core::lower(rest.front())) {

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "net/http1/fields.hpp"
 #include "net/http1/head.hpp"
+#include "net/http2/codes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -67,7 +68,8 @@ private:
 };
 
 // Fields that HPACK must not index, since a stranger on the same connection could guess them byte by byte (RFC 7541 section 7.1).
-bool is_secret(std::string_view name, http1::field_name id) noexcept;
+// A configuration may name an agent's credential anything: of requests, only fields that are known to be none are indexed.
+bool is_secret(std::string_view name, http1::field_name id, role of) noexcept;
 
 // Fields that mean nothing in HTTP/2, or that pseudo fields replace (RFC 9113 section 8.2.2).
 bool belongs_to_http1(http1::field_name id, std::string_view value) noexcept;

@@ -443,7 +443,7 @@ ssize_t session::library::read(std::int32_t id, std::size_t most, std::uint32_t&
 void session::library::add_fields(std::string_view lines)
 {
     for_each_field(lines, [this](std::string_view name, std::string_view value, http1::field_name id) {
-        fields.push_back(field_of(name, value, is_secret(name, id)));
+        fields.push_back(field_of(name, value, is_secret(name, id, settings.as)));
     });
 }
 

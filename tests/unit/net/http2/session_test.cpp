@@ -313,6 +313,12 @@ TEST_CASE("HPACK indexes no credential, in requests and in answers")
     REQUIRE(caller.session.request("GET / HTTP/1.1\r\nHost: a.test\r\nA2A-Version: 1.0\r\n", call, true).has_value());
     caller.sent();
     CHECK(caller.blocks.never_indexed == 0);
+    // Whatever a configuration calls an agent's credential.
+    REQUIRE(
+        caller.session.request("GET / HTTP/1.1\r\nHost: a.test\r\nX-Pass: v\r\nX-Jwt: v\r\n", call, true).has_value()
+    );
+    caller.sent();
+    CHECK(caller.blocks.never_indexed == 2);
 }
 
 TEST_CASE("A session without the preface or without SETTINGS first is ended")
