@@ -256,6 +256,8 @@ inline std::string error_in(core::a2a_dialect agent, const std::string& id)
         case core::a2a_dialect::v03_rest:
             return R"({"code":-32001,"message":"no"})";
         case core::a2a_dialect::v1_rest:
+        case core::a2a_dialect::v03_grpc:  // the agents of this fixture speak JSON
+        case core::a2a_dialect::v1_grpc:
             break;
     }
     return R"({"error":{"code":404,"status":"NOT_FOUND","message":"no","details":[)" + info + "]}}";
