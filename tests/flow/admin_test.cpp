@@ -42,9 +42,9 @@ test_support::http_response metrics(const running_gateway& gateway)
 // The families of a page by type, after a check of every line of it (Prometheus text format 0.0.4).
 std::map<std::string, std::string> families_of(const std::string& page)
 {
-    static const std::regex type{R"(# TYPE ([a-z_]+) (counter|gauge|histogram))"};
+    static const std::regex type{R"(# TYPE ([a-z][a-z0-9_]*) (counter|gauge|histogram))"};
     static const std::regex sample{
-        R"re(([a-z_]+)(\{[a-z_]+="[^"\\\n]*"(,[a-z_]+="[^"\\\n]*")*\})? (-?[0-9.e+-]+|\+Inf|NaN))re"
+        R"re(([a-z][a-z0-9_]*)(\{[a-z_]+="[^"\\\n]*"(,[a-z_]+="[^"\\\n]*")*\})? (-?[0-9.e+-]+|\+Inf|NaN))re"
     };
     std::map<std::string, std::string> types;
     std::set<std::string> series;

@@ -65,13 +65,16 @@ json served_old(const relayed& x)
 json served_new(const relayed& x)
 {
     const auto base = x.gateway.base() + "/agents/a";
+    const auto host = x.gateway.base().substr(x.gateway.base().find("//") + 2);
     return parsed(
         R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true,"extensions":[)" +
         flow::own_extension("a") +
         R"(]},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],)"
         R"("skills":[],"x-own":[1.50,"é"],"supportedInterfaces":[{"url":")" +
         base + R"(","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"t"},{"url":")" + base +
-        R"(/rest","protocolBinding":"HTTP+JSON","tenant":"t","protocolVersion":"1.0"},{"url":")" + base +
+        R"(/rest","protocolBinding":"HTTP+JSON","tenant":"t","protocolVersion":"1.0"},{"url":")" +
+        host +
+        R"(","protocolBinding":"GRPC","tenant":"a/t","protocolVersion":"1.0"},{"url":")" + base +
         R"(","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":")" + base +
         R"(/rest","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}]})"
     );
