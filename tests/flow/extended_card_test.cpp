@@ -72,8 +72,7 @@ json served_new(const relayed& x)
         R"(]},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],)"
         R"("skills":[],"x-own":[1.50,"é"],"supportedInterfaces":[{"url":")" +
         base + R"(","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"t"},{"url":")" + base +
-        R"(/rest","protocolBinding":"HTTP+JSON","tenant":"t","protocolVersion":"1.0"},{"url":")" +
-        host +
+        R"(/rest","protocolBinding":"HTTP+JSON","tenant":"t","protocolVersion":"1.0"},{"url":")" + host +
         R"(","protocolBinding":"GRPC","tenant":"a/t","protocolVersion":"1.0"},{"url":")" + base +
         R"(","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":")" + base +
         R"(/rest","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}]})"
