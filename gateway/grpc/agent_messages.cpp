@@ -185,7 +185,6 @@ core::result<> agent_messages::add_message(std::string_view message)
 // The answer is whole, with its trailers.
 core::result<> agent_messages::end()
 {
-    over_ = true;
     const auto lines = inner_.trailers();
     if (!outcome_) {
         outcome_ = net::grpc::read_status(
@@ -200,6 +199,7 @@ core::result<> agent_messages::end()
             outcome_ ? "the answer ends within a message" : "the answer has no grpc-status"
         );
     }
+    over_ = true;
     if (outcome_->code != core::grpc_code::ok) {
         return add_failure(*outcome_);
     }

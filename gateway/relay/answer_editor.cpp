@@ -293,7 +293,7 @@ net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
         }
         if (side.ready()) {
             take_received();
-            if (text_.size() > before || side.body_done() || side.announced() > 0) {
+            if (text_.size() > before || (!broken_ && (side.body_done() || side.announced() > 0))) {
                 co_return true;
             }
             continue;

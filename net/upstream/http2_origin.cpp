@@ -115,11 +115,11 @@ std::size_t http2_origin::open() const noexcept
     return connections_.size() - std::min(retired, settings_.http2_connections);
 }
 
-// False: none was.
+// False: none was. One whose agent allows no stream stays: another one would be allowed no more.
 bool http2_origin::end_idle() noexcept
 {
     const auto found = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
-        return each->settled() && each->idle() && !each->retired();
+        return each->settled() && each->idle() && !each->retired() && each->room() > 0;
     });
     if (found == connections_.end()) {
         return false;
