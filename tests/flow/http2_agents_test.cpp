@@ -192,7 +192,6 @@ TEST_CASE("A fault of the agent ends its call alone")
         {{h2::head{{{":status", "200"}, {"connection", "close"}}}}, flow::not_http},
         {{h2::head{{{":status", "101"}}}}, flow::not_http},
         {{h2::head{{{":status", "200"}, {":path", "/"}}}}, flow::not_http},
-        {h2::answer(200, "abc", {{"content-length", "2"}}), flow::not_http},
     };
     for (const auto& each : rows) {
         over_http2 x{[&](const recorded_request& request) {
@@ -205,6 +204,18 @@ TEST_CASE("A fault of the agent ends its call alone")
         beside.send(call_text(call_body("2")));
         CHECK(beside.read_response().body == result);
         CHECK(x.agent.accepted_connections() == 1);
+    }
+}
+
+TEST_CASE("An answer that is longer than its length is an error or a cut, whatever of it came first")
+{
+    over_http2 x{[&](const recorded_request&) { return h2::answer(200, "abc", {{"content-length", "2"}}); }};
+    http_client caller{x.gateway.port()};
+    caller.send(call_text(call_body()));
+    try {
+        flow::check_jsonrpc_error(caller.read_response(), flow::not_http, "1");
+    } catch (const std::runtime_error& cut) {
+        CHECK(std::string{cut.what()} == flow::cut_answer);
     }
 }
 
