@@ -161,7 +161,7 @@ public:
         }
         const auto* written = tenant_of(interface);
         const json own = written == nullptr ? json{} : *written;
-        if (list_.versioned && is_modern(interface)) {
+        if (list_.versioned && is_modern(interface) && is_own(binding, at_)) {
             own_tenants_.push_back(own);
         }
         if (!is_offered(binding, at_, generation_of_interface(interface, list_)) || !is_own(binding, at_)) {
@@ -257,7 +257,7 @@ private:
     const interface_list& list_;
     const public_address& at_;
     const served_binding* first_ = nullptr;  // of the agent's first interface that is offered; null: it has none
-    std::vector<json> own_tenants_;          // of its interfaces of 1.0; null: one has none
+    std::vector<json> own_tenants_;          // of its interfaces of 1.0 that calls reach; null: one has none
     std::set<std::string> seen_;
     json::array_t kept_;
 };
