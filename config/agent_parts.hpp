@@ -47,7 +47,7 @@ std::string read_grpc_url(const field& f, problem_list& problems);
 // `relay_services`: names of services with their package, each once.
 std::vector<std::string> read_relay_services(const field& f, problem_list& problems);
 
-// What `url`, `grpc_url`, `http` and `speaks` of an A2A agent say together; `given` has those that the agent has.
+// Checks what `url`, `grpc_url`, `http` and `speaks` of an A2A agent say together; `given` has those that the agent has.
 void check_grpc(const core::agent& agent, const members& given, problem_list& problems);
 
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.

@@ -19,7 +19,7 @@ enum class query : std::uint8_t { refused, allowed };
 // Returned as written, with scheme and host in lower case; a trailing slash stays or stays away.
 core::result<std::string> parse_http_url(std::string_view text, query allowed = query::refused);
 
-// The same, or a grpc or grpcs URL without a path and a query: where an A2A agent is.
+// Takes those, or a grpc or grpcs URL without a path and a query: where an A2A agent is.
 core::result<std::string> parse_agent_url(std::string_view text, query allowed = query::refused);
 
 // A grpc or grpcs URL without a path and a query.

@@ -159,7 +159,7 @@ private:
         return close('}');
     }
 
-    // Of a number, only the lower 32 bits count.
+    // Only the lower 32 bits of a number count.
     static bool is_default(const field_row& row, const wire_field& field) noexcept
     {
         if (field.type == wire_type::delimited) {

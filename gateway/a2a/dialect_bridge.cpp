@@ -312,7 +312,7 @@ net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::strin
     co_return answer;
 }
 
-// As the call itself, whose head has the token, if the agent takes one.
+// Writes it as the call itself has it, whose head has the token, if the agent takes one.
 net::routine<core::result<relay::side_answer>>
 dialect_bridge::ask(const ::a2a::outgoing_request& further, ::a2a::operation what)
 {

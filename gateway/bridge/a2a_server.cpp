@@ -290,8 +290,7 @@ net::routine<> a2a_server::send_message(net::caller_exchange& caller, asked& wha
     }
 }
 
-net::routine<>
-a2a_server::begin_task(net::caller_exchange& caller, asked& what, ::mcp::a2a_message said, bool streams)
+net::routine<> a2a_server::begin_task(net::caller_exchange& caller, asked& what, ::mcp::a2a_message said, bool streams)
 {
     auto lists = services_.lists(what.agent);
     if (lists == nullptr) {

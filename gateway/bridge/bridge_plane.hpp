@@ -15,8 +15,8 @@
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/shared_budget.hpp"
-#include "net/server/http_service.hpp"
 #include "net/server/caller_exchange.hpp"
+#include "net/server/http_service.hpp"
 
 #include <functional>
 #include <memory>

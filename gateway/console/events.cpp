@@ -51,7 +51,7 @@ struct event_feed::viewer {
     std::string waiting{};                          // events that it gets next
     std::string in_flight{};                        // those before, until it has taken them all
     std::uint64_t lost = 0;                         // lines since
-    bool idle = false;  // it waits for more
+    bool idle = false;                              // it waits for more
 
     bool has_more() const noexcept { return !waiting.empty() || lost > 0; }
 

@@ -86,7 +86,7 @@ struct agent_entry {
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
     std::shared_ptr<balancing::agent_reach>
         reach;  // of all its endpoints, one for all threads; null: there is one, which nobody checks
-    // The same agent where it takes gRPC, if `upstream` is another place or not of HTTP/2: its target, heads and breaker are for there.
+    // This agent where it takes gRPC, if `upstream` is another place or not of HTTP/2: its target, heads and breaker are for there.
     // Whatever is not about the way to the agent is asked of this entry. Null: gRPC goes to `upstream`.
     std::shared_ptr<const agent_entry> grpc;
     const endpoint_entries* siblings = nullptr;          // that hold this entry; null: the agent has one endpoint

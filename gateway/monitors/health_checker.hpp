@@ -50,7 +50,7 @@ private:
         core::health_check how = core::health_check::none;
         balancing::health_verdict verdict{};
         bool gone = false;
-        core::steady_time begun{};         // of the one that runs
+        core::steady_time begun{};                               // of the one that runs
         std::unique_ptr<net::upstream_connection> connection{};  // of one by tcp that runs
     };
     using check_pointer = std::shared_ptr<check>;

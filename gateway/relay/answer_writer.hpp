@@ -33,7 +33,7 @@ public:
     // Before the body, if it is messages of gRPC: instead of comments the connection gives signs of life. 0: none.
     void expect_messages(core::duration keep_alive);
 
-    // As expect_events(), of what an MCP server says: what the gate lets through goes on. It outlives the writer; null: everything does.
+    // Does what expect_events() does for what an MCP server says: what the gate lets through goes on. It outlives the writer; null: everything does.
     void set_gate(::mcp::event_gate* gate) noexcept { gate_ = gate; }
 
     // After expect_events(): the body is JSON and goes out as one event, which ends with it. Line ends in it, which stand only

@@ -251,9 +251,8 @@ net::routine<core::result<>> send_answer(net::caller_exchange& caller, answer re
         net::http1::head_writer{head}.field("Content-Type", reply.content_type);
     }
     head += reply.fields;
-    const auto length = has_body
-                            ? net::answer_length::known(reply.body.size() + reply.rest.size() + reply.end.size())
-                            : net::answer_length::untold();
+    const auto length = has_body ? net::answer_length::known(reply.body.size() + reply.rest.size() + reply.end.size())
+                                 : net::answer_length::untold();
     caller.complete_head(head, length);
     net::answer_part whole{.head = head, .last = true};
     if (has_body && caller.head().verb != net::http1::method::head) {

@@ -32,12 +32,13 @@ struct session_settings {
 // field; an answer's is "HTTP/1.1 200 ". Without a length and without the end it has `transfer-encoding: chunked`. The text ends with an
 // empty line and is whole: the parser never waits for more.
 struct received_head {
-    std::string& text;                     // may be swapped for another string, whose memory is used then
-    bool last = false;                     // nothing follows
-    const core::error* refused = nullptr;  // of a request: `text` is empty, answer this; header_too_large, bad_request
+    std::string& text;  // may be swapped for another string, whose memory is used then
+    bool last = false;  // nothing follows
+    const core::error* refused =
+        nullptr;  // of a request: `text` is at most its first line, host and content type, answer this; header_too_large, bad_request
 };
 
-// What is sent on a stream next, when the peer and the connection have room for it.
+// The bytes that are sent on a stream next, when the peer and the connection have room for it.
 struct outgoing {
     std::size_t size = 0;         // bytes at hand; 0 and not `last`: none yet, session::resume() says when
     bool last = false;            // nothing comes after them, but trailers

@@ -54,7 +54,7 @@ public:
         end_ = 0;
     }
 
-    // Of the same pool.
+    // Swaps the bytes with those of a queue with the same pool.
     void swap(byte_queue& other) noexcept
     {
         std::swap(block_, other.block_);

@@ -38,7 +38,7 @@ public:
         }
     }
 
-    // Of pieces of which nothing was dropped.
+    // Adds pieces of which nothing was dropped.
     void add(const pieces& more)
     {
         for (const auto& each : more) {

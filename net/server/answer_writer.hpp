@@ -33,7 +33,7 @@ public:
     // Whether the body of this answer goes out in chunks.
     void frame(bool chunked) noexcept { chunked_ = chunked; }
 
-    // As caller_exchange::try_send(). Fails with caller_gone, or with draining after abort().
+    // Does what caller_exchange::try_send() promises. Fails with caller_gone, or with draining after abort().
     std::optional<core::result<>> try_send(const answer_part& part);
     routine<core::result<>> finish_send();
 

@@ -31,7 +31,7 @@ struct accepted_socket {
     core::descriptor socket;  // non-blocking
     tcp::endpoint peer;
     tls_context tls{};  // null: plain
-    // Whose requests come on it, if it comes from within the process: the handler knows what this is. Null: from outside.
+    // The sender of its requests, if it comes from within the process: the handler knows what this is. Null: from outside.
     std::shared_ptr<const void> sender{};
 };
 
@@ -64,7 +64,7 @@ public:
 // The length of an answer's body, as its head tells it.
 class answer_length {
 public:
-    // Of an answer that has no body, whatever its head says, such as 204.
+    // For an answer that has no body, whatever its head says, such as 204.
     static answer_length untold() noexcept { return {kind::untold, 0}; }
     static answer_length known(std::uint64_t bytes) noexcept { return {kind::known, bytes}; }
     // The body ends with answer_part::last.
@@ -89,7 +89,7 @@ private:
     std::uint64_t bytes_;
 };
 
-// What goes out at once of an answer. Views: they outlive the call that sends it.
+// The part of an answer that goes out at once. Views: they outlive the call that sends it.
 struct answer_part {
     std::string_view head{};      // made by complete_head(); empty: it is out
     pieces body{};                // at most most_pieces
@@ -137,7 +137,7 @@ public:
         secure_ = secure_ || secure;
     }
 
-    // As accepted_socket::sender.
+    // Gives accepted_socket::sender.
     const void* sender() const noexcept { return sender_.get(); }
 
     // Null: the caller has shown no certificate, or was not asked for one.
@@ -196,7 +196,7 @@ public:
     // From now on what begin_send() and send() are given goes through the filter, which outlives its use. Null: through none.
     void set_filter(answer_filter* filter) noexcept { filter_ = filter; }
 
-    // As try_send(), through the filter.
+    // Does what try_send() promises, through the filter.
     std::optional<core::result<>> begin_send(const answer_part& part)
     {
         if (filter_ == nullptr) {
@@ -225,7 +225,7 @@ public:
     // that something is missing.
     virtual void cut() noexcept = 0;
 
-    // The same at once: what the socket has not taken yet is dropped.
+    // Cuts it at once: what the socket has not taken yet is dropped.
     virtual void abort() = 0;
 
     // The answer is about to be cut: a piece that the caller does not take waits for a second at most.

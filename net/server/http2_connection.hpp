@@ -26,7 +26,7 @@
 
 namespace net {
 
-// What a connection of HTTP/2 has of the one that it replaces. All outlive it.
+// The parts that a connection of HTTP/2 has of the one that it replaces. All outlive it.
 struct http2_parts {
     loop& owner;
     stream& caller;

@@ -19,9 +19,9 @@ namespace net {
 struct upstream_target;
 class upstream_connection;
 
-// What goes out at once of a request, behind its head or with it. Views: they outlive sending().
+// The part of a request that goes out at once, behind its head or with it. Views: they outlive sending().
 struct agent_request {
-    pieces head{};         // request line and fields, with the empty line; the request line is within the first piece
+    pieces head{};  // request line and fields, with the empty line; the request line is within the first piece
     std::string_view body{};
     bool last = true;      // the request ends with this
     bool chunked = false;  // the head says so; else it has a length, or there is no body
@@ -35,7 +35,7 @@ public:
     // One whose answer is not whole is reset.
     virtual ~agent_side() = default;
 
-    // Of one that upstream_pool::make() gave: makes its connection, or joins one. The listener is set when that has ended. Fails with
+    // Makes the connection of a side that upstream_pool::make() gave, or joins one. The listener is set when that has ended. Fails with
     // upstream_unresolved, upstream_refused, upstream_forbidden, upstream_tls, upstream_proxy or overloaded.
     virtual void connect(signal& listener) = 0;
     // Asked whenever the listener was set.
@@ -75,9 +75,9 @@ public:
     // also when more comes. Fails with upstream_protocol, or upstream_reset if the body is not whole and no more comes; it says so when everything that came
     // before is released.
     virtual core::result<std::string_view> take() = 0;
-    // What was taken is not needed any more. Gives whether it filled the buffer: widen() may help.
+    // Gives up all that was taken. Gives whether it filled the buffer: widen() may help.
     virtual bool release() = 0;
-    // What was taken and not released comes again; before consume_head(), too.
+    // Gives again all that was taken and not released; before consume_head().
     virtual void rewind() = 0;
     virtual bool body_done() const noexcept = 0;
     // No more comes until something is released.

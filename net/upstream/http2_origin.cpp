@@ -106,7 +106,7 @@ void http2_origin::begin_attempts()
     }
 }
 
-// As many again may still have streams though they take no more calls.
+// So many more may still have streams though they take no more calls.
 std::size_t http2_origin::open() const noexcept
 {
     const auto retired = static_cast<std::size_t>(
@@ -147,7 +147,7 @@ void http2_origin::pass_on(http2_side& side) noexcept
     next->attempt = attempt;
 }
 
-// It has waited for as long as it may: its own connection has had its time.
+// The call has waited for as long as it may: its own connection has had its time.
 void http2_origin::leave(http2_side& side) noexcept
 {
     static_cast<http2_place_hook&>(side).unlink();

@@ -37,7 +37,7 @@ public:
 
     // Closes what is idle; what has streams takes no more.
     void drop_idle();
-    // The same, and from now on a connection closes with its last stream.
+    // Does so too, and from now on a connection closes with its last stream.
     void close();
     // Must not resume a coroutine, and does not.
     void sweep(core::steady_time now);

@@ -50,7 +50,7 @@ http2_upstream::http2_upstream(std::shared_ptr<http2_origin> origin, std::shared
 
 http2_upstream::~http2_upstream() = default;
 
-// It connects before anybody waits for it: what fails at once is heard of in a turn of its own.
+// The connection is made before anybody waits for it: what fails at once is heard of in a turn of its own.
 void http2_upstream::begin()
 {
     base_.connect(changed_);
@@ -86,7 +86,7 @@ void http2_upstream::schedule()
     }
 }
 
-// What has come is read before anybody is woken; what they have to say goes out together, when all of them have been.
+// All that has come is read before anybody is woken; what they have to say goes out together, when all of them have been.
 void http2_upstream::turn()
 {
     if (over_) {
@@ -185,7 +185,7 @@ void http2_upstream::flush()
     }
 }
 
-// What must not wait for the socket: HEADERS, and as much of a body as may be sent.
+// Makes frames of all that must not wait for the socket: HEADERS, and as much of a body as may be sent.
 void http2_upstream::produce()
 {
     active_ = true;

@@ -39,7 +39,7 @@ public:
     std::size_t room() const noexcept;
     bool settled() const noexcept { return settled_; }
     bool idle() const noexcept { return streams_ == 0; }
-    // It takes no more calls, and closes when the last stream has ended.
+    // The connection takes no more calls, and closes when the last stream has ended.
     bool retired() const noexcept { return retired_; }
     void retire() noexcept;
     void close() noexcept;
@@ -57,7 +57,7 @@ public:
     // Nothing: no stream can begin, and the side is not attached any more.
     std::optional<begun> request(http2_side& side, const agent_request& what);
     void leave(http2_side& side, std::int32_t id) noexcept;
-    // What came of a stream is used.
+    // Bytes of a stream are used.
     void credit(std::int32_t id, std::size_t bytes) noexcept;
     http2::session& session() noexcept { return *session_; }
     loop& owner_loop() noexcept { return loop_; }

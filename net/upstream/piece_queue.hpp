@@ -77,7 +77,7 @@ public:
         return std::exchange(given_size_, 0);
     }
 
-    // What was given and not released is given again.
+    // Gives again all that was given and not released.
     void rewind() noexcept
     {
         at_ = 0;

@@ -178,11 +178,11 @@ private:
     connection_life life_;
     stream side_;
     http1::response_parser parser_;
-    http1::body_reader body_;         // of the answer
-    http1::chunk_header chunk_{0};    // of what is being sent
-    std::uint64_t sent_before_ = 0;   // bytes written before the request
-    std::size_t head_length_ = 0;     // of the answer, until it is consumed
-    std::size_t taken_ = 0;           // bytes received and not released
+    http1::body_reader body_;        // of the answer
+    http1::chunk_header chunk_{0};   // of what is being sent
+    std::uint64_t sent_before_ = 0;  // bytes written before the request
+    std::size_t head_length_ = 0;    // of the answer, until it is consumed
+    std::size_t taken_ = 0;          // bytes received and not released
     std::optional<core::error> failure_;
     signal* listener_ = nullptr;
     bool connecting_ = false;

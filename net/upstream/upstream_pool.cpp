@@ -89,8 +89,7 @@ void upstream_pool::give_back(agent_lease lease)
     auto& side = connection->side();
     connection->set_listener(nullptr);
     const auto now = loop_.now();
-    const bool lives =
-        connection->life().rest(now, connection->head().keep_alive_for) && connection->usable(now);
+    const bool lives = connection->life().rest(now, connection->head().keep_alive_for) && connection->usable(now);
     if (closed_ || !lives || side.ended() || side.writing() || side.write_error() || !side.received().empty() ||
         settings_.idle_connections == 0) {
         discard(std::move(connection));

@@ -58,7 +58,7 @@ private:
 
     loop& loop_;
     pool_settings settings_;
-    std::unordered_map<std::string, resting> idle_;                          // by target
+    std::unordered_map<std::string, resting> idle_;                           // by target
     std::unordered_map<std::string, std::shared_ptr<http2_origin>> origins_;  // the same
     std::size_t idle_count_ = 0;
     bool closed_ = false;

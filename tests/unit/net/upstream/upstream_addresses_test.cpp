@@ -33,8 +33,7 @@ std::shared_ptr<const net::upstream_target> target_of(const std::string& url, ru
     return target ? std::make_shared<const net::upstream_target>(std::move(*target)) : nullptr;
 }
 
-net::routine<net::agent_lease>
-connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
+net::routine<net::agent_lease> connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
 {
     net::signal changed;
     auto lease = pool.make(std::move(target));

@@ -1,6 +1,7 @@
+#include "net/upstream/upstream_pool.hpp"
+
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
-#include "net/upstream/upstream_pool.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -67,8 +68,7 @@ struct rig {
     net::upstream_pool pool;
 };
 
-net::routine<net::agent_lease>
-connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
+net::routine<net::agent_lease> connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
 {
     net::signal changed;
     auto lease = pool.make(std::move(target));
