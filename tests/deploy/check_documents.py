@@ -83,7 +83,7 @@ def check_names(name, page):
         complain(name, f"there is no alert {alert}")
     for record in set(re.findall(r"(?<!urn:)\b(?:agent|cardea):\w+:\w+", page)) - records:
         complain(name, f"there is no rule {record}")
-    for metric in set(re.findall(r"\bcardea_[a-z_]+_(?:total|seconds|bytes|up|state|info)\b|\bcardea_ready\b", page)) - metrics.known():
+    for metric in set(re.findall(r"\bcardea_[a-z0-9_]+_(?:total|seconds|bytes|up|state|info)\b|\bcardea_ready\b", page)) - metrics.known():
         complain(name, f"there is no metric {metric}")
 
 

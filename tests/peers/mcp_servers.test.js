@@ -107,7 +107,7 @@ async function metrics() {
             assert.match(line, new RegExp(`^# TYPE ${family} (counter|gauge|histogram)$`));
             continue;
         }
-        const [, name, value] = line.match(/^([a-z_]+(?:\{(?:[a-z_]+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/) ?? assert.fail(line);
+        const [, name, value] = line.match(/^([a-z0-9_]+(?:\{(?:[a-z_]+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/) ?? assert.fail(line);
         assert.ok(name.startsWith(family) && !series.has(name), line);
         series.set(name, Number(value));
     }
