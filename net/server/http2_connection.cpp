@@ -178,6 +178,10 @@ void http2_connection::ended(http2_exchange* exchange, const std::exception_ptr&
     exchanges_.pop_back();
     if (exchanges_.empty()) {
         idle_since_ = parts_.owner.now();
+        // Nothing that is left would be an answer: a caller that takes nothing holds no gateway up.
+        if (announced_ && parts_.caller.writing()) {
+            stalled_at_ = std::min(stalled_at_, idle_since_ + last_write_grace);
+        }
     }
     schedule();
 }
@@ -242,7 +246,8 @@ bool http2_connection::flush()
     }
     if (caller.writing()) {
         if (stalled_at_ == never || caller.bytes_out() != bytes_out_) {
-            stalled_at_ = parts_.owner.now() + parts_.settings.write_timeout;
+            const bool hurries = announced_ && exchanges_.empty();
+            stalled_at_ = parts_.owner.now() + (hurries ? last_write_grace : parts_.settings.write_timeout);
             bytes_out_ = caller.bytes_out();
         }
         return false;
