@@ -473,6 +473,9 @@ TEST_CASE("The card of an MCP server has a history and no raw form")
     const shell_agent server{"s"};
     const running_gateway gateway{settings_with({&server})};
     REQUIRE(becomes(gateway, "s", "ready"));
+    // The card is made on another thread, after that.
+    const std::string card = "/agents/s/.well-known/agent-card.json";
+    REQUIRE(flow::becomes_true([&] { return test_support::request(gateway.port(), "GET", card).status == 200; }));
     const auto shown = manage(gateway, "agents/card", {{"id", "s"}});
     CHECK(shown["raw"].is_null());
     CHECK(shown["served"] == manage(gateway, "agents/get", {{"id", "s"}})["card"]);
