@@ -42,7 +42,7 @@ public:
     virtual bool connecting() = 0;
     virtual const std::optional<core::error>& failure() const noexcept = 0;
 
-    // Who is woken by what happens here; null: nobody.
+    // Sets the signal that wakes whoever waits for something here; null: nobody does.
     virtual void set_listener(signal* listener) noexcept = 0;
     virtual const upstream_target& target() const noexcept = 0;
     // The number of the socket.

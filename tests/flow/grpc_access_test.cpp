@@ -24,7 +24,7 @@ const field_lines ci{{"x-api-key", "key-of-ci"}};
 const field_lines mallory{{"authorization", "Bearer mallory-token-0123456789"}};
 const field_lines unknown{{"authorization", "Bearer nobody-has-this-0123456789"}};
 
-// As flow::guarded(), whose agents are all called by gRPC 1.0.
+// Makes what flow::guarded() makes, with agents that are all called by gRPC 1.0.
 void guard(config::settings& settings)
 {
     const auto url = settings.agents[0].url;
@@ -94,7 +94,7 @@ TEST_CASE("A task of another principal is not found")
     CHECK(relayed.agent.request(1).header("grpc-accept-encoding") == "identity");
     CHECK(status_of(port, v1_get, grpc_message(get_request("seen", "t-ci")), mallory) == "5");
     CHECK(relayed.agent.requests().size() == 2);
-    // What cannot be read cannot be told apart.
+    // Tasks that cannot be read cannot be told apart.
     auto packed = mallory;
     packed.emplace_back("cardea-agent", "seen");
     CHECK(status_of(port, v1_get, grpc_message("packed", '\1'), packed) == "12");

@@ -75,7 +75,7 @@ inline std::string grpc_call(
            raw::frame(raw::data, raw::end_stream, stream, body);
 }
 
-// What agents answer.
+// The answers of agents.
 inline test_support::h2::script grpc_answer(
     std::string body,
     test_support::field_list trailers = {{"grpc-status", "0"}},

@@ -1,4 +1,4 @@
-// Calls of callers over HTTP/1.1 to an agent over HTTP/2: what passes, what is sent again, and what a fault of the agent comes to.
+// Calls of callers over HTTP/1.1 to an agent over HTTP/2: which answers pass, which calls are sent again, and how a fault ends.
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http2_agent.hpp"

@@ -134,7 +134,7 @@ struct read_frame {
     std::uint32_t stream = 0;
     std::string payload;
 
-    // Of RST_STREAM and GOAWAY.
+    // The code of RST_STREAM and GOAWAY.
     std::uint64_t code() const { return number_in(std::string_view{payload}.substr(type == goaway ? 4 : 0, 4)); }
 };
 

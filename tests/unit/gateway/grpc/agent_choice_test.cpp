@@ -15,7 +15,7 @@ bool knows(std::string_view agent, std::string_view tenant)
     return agent == "dice" && (tenant == "acme" || tenant == "acme/east");
 }
 
-// As named_agents, of which most tests need one or two.
+// The parts of named_agents, of which most tests need one or two.
 struct places {
     std::string_view host{};
     std::string_view tenant{};

@@ -121,7 +121,7 @@ struct session_rig : net::http2::session_user {
         return out;
     }
 
-    // As "RST_STREAM 1 PROTOCOL" in short form: `type stream code`, for resets and GOAWAY only.
+    // Gives `type stream code`, such as "RST_STREAM 1 PROTOCOL", for resets and GOAWAY only.
     std::string ends()
     {
         std::string out;

@@ -335,7 +335,7 @@ TEST_CASE("A session without the preface or without SETTINGS first is ended")
     }
 }
 
-// The same bytes in any two parts, and one by one, give the same events and the same frames.
+// Equal bytes in any two parts, and one by one, give equal events and frames.
 TEST_CASE("What a session tells and sends does not depend on how its input is cut")
 {
     const auto input = raw::client_start() + raw::headers_frame(1, raw::post(), raw::end_headers) +

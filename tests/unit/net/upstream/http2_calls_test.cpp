@@ -37,7 +37,7 @@ net::routine<> call_once(rig& r, target to, std::string body, answer& got)
     got = co_await call(r.pool, std::move(to), "/", std::move(body));
 }
 
-// What comes of one call to an agent that answers so.
+// The outcome of one call to an agent that answers so.
 answer answer_to(h2::script said, std::string body = "x")
 {
     http2_agent agent{[said](const recorded_request&) { return said; }};
