@@ -166,7 +166,7 @@ def memory(pid):
 
 def cpu_of_calls(gateway, target, body, seconds):
     """Milliseconds for 1,000 calls."""
-    environment = {**os.environ, "BENCH_BODY": str(root / body), "BENCH_CREDENTIAL": gateway.session or ""}
+    environment = {**os.environ, "BENCH_BODY": str(root / body) if body else "", "BENCH_CREDENTIAL": gateway.session or ""}
     before = cpu_seconds(gateway.processes())
     command = ["taskset", "-c", load_core, "wrk", "-t1", "-c64", f"-d{seconds}s", "-s", "bench/load.lua", f"http://{gateway.address}{target}"]
     said = subprocess.run(list(map(str, command)), env=environment, cwd=root, capture_output=True, text=True, check=True).stdout

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cardea beside nginx, HAProxy and Envoy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|cards|codec|sse|large|tls|workers|access|mcp|bridge|translate|open|slow|start|sessions|memory|management|replicas]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|cards|codec|sse|large|tls|workers|access|mcp|bridge|h2|translate|open|slow|start|sessions|memory|management|replicas]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy, envoy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-watched has a viewer that reads its log at /events; cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
@@ -42,7 +42,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | cards | codec | sse | large | tls | workers | access | mcp | bridge | translate | open | slow | start | sessions | memory | management | replicas)
+            call | call512 | card | card304 | cards | codec | sse | large | tls | workers | access | mcp | bridge | h2 | translate | open | slow | start | sessions | memory | management | replicas)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -358,6 +358,7 @@ for scenario in "${scenarios[@]}"; do
         management) bench/management.sh --seconds "$seconds" ;;
         replicas) "$binaries/bench_replicas" --seconds "$seconds" || failed=1 ;;
         bridge) bench/bridge_bars.py --rounds "$rounds" --seconds "$seconds" || failed=1 ;;
+        h2) bench/http2_bars.py --rounds "$rounds" --seconds "$seconds" || failed=1 ;;
         mcp)
             run_scenario
             bench/mcp_bars.py --rounds "$rounds" --seconds "$seconds" || failed=1
