@@ -67,11 +67,12 @@ net::routine<> admin_handler::handle(net::caller_exchange& caller)
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     responses::answer reply;
     admin_rights rights;
+    const bool ours = hosts_.answers(caller.head().authority) && !caller.misdirected();
     auto refusal = refusal_of_page(caller, path);
     if (refusal) {
         rights.address = caller.peer();
         guard_.note_forbidden(rights);
-    } else if (hosts_.answers(caller.head().authority)) {
+    } else if (ours) {
         if (settings_.console && path == "/" && console::wants_page(caller.head())) {
             refusal = console::lead_to_page();
         } else {
@@ -80,7 +81,7 @@ net::routine<> admin_handler::handle(net::caller_exchange& caller)
     }
     if (refusal) {
         reply = std::move(*refusal);
-    } else if (!hosts_.answers(caller.head().authority)) {
+    } else if (!ours) {
         caller.close_after_answer();
         reply = responses::error_answer(errc::misdirected_request, {});
     } else if (path == "/rpc" || path == "/reload" || path == "/handover" || path == model::registration_path) {

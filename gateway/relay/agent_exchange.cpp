@@ -107,7 +107,7 @@ net::routine<core::result<>> agent_exchange::begin()
 // The agent has not taken the call: a used connection had ended before, or a stream was refused.
 bool agent_exchange::never_arrived(const core::error& why) const
 {
-    return connected_ && why.code == errc::upstream_reset && !call_.request.passed && lease_->unprocessed();
+    return connected_ && why.code == errc::upstream_reset && !took_piece_ && lease_->unprocessed();
 }
 
 unsigned agent_exchange::counted_status() const
@@ -210,7 +210,8 @@ bool agent_exchange::begin_request()
         call_.times.asked > core::duration{},
         span_.told(),
         settings_.deadlines,
-        time_left()
+        time_left(),
+        caller_.major_version() == 2
     };
     const auto care =
         !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() ? body_care::edited : body_care::passes;
@@ -292,9 +293,8 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return core::caller_error(errc::caller_gone, "body");
         }
         const auto now = caller_.owner().now();
-        // A stream of messages may be silent as long as an answer may.
-        const auto next = call_.traits.messages ? now + settings_.timeouts.upstream_idle
-                                                : caller_.body_due(now + settings_.timeouts.body, now);
+        const auto next = call_.traits.both_ways ? now + settings_.timeouts.upstream_idle
+                                                 : caller_.body_due(now + settings_.timeouts.body, now);
         const auto due = std::min<core::steady_time>(next, call_.deadline.due);
         const auto how = co_await wait_.until(due);
         caller_.waited_for_body(now);
@@ -315,10 +315,11 @@ core::result<net::request_piece> agent_exchange::take_piece()
     auto piece =
         caller_.take_piece(messages ? std::numeric_limits<std::uint64_t>::max() : settings_.limits.stream_body);
     if (piece && call_.hooks.look_at_body) {
-        if (auto good = call_.hooks.look_at_body(piece->data); !good) {
+        if (auto good = call_.hooks.look_at_body(piece->data, piece->last); !good) {
             return std::move(good).error();
         }
     }
+    took_piece_ = took_piece_ || !piece || !piece->data.empty() || piece->last;
     return piece;
 }
 

@@ -49,7 +49,7 @@ public:
 
     // Again after discard(): with what call() is then. Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
     // request_timeout or a fault of a body that is passed through, with circuit_open, or as a wait does: interrupted().
-    net::routine<core::result<>> begin();
+    [[gnu::noinline]] net::routine<core::result<>> begin();
 
     const relay_call& call() const noexcept { return call_; }
     const call_attempts& attempts() const noexcept { return attempts_; }
@@ -123,6 +123,7 @@ private:
     std::unique_ptr<net::agent_side> view_;  // of it, by the codec of the call; null: none
     std::optional<core::steady_time> first_byte_;
     bool request_done_ = false;
+    bool took_piece_ = false;  // of a body that is passed: the request cannot be sent again
 };
 
 }  // namespace gateway::relay

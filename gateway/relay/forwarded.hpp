@@ -62,6 +62,7 @@ struct forwarding_hop {
     std::optional<told_trace> trace{};                       // instead of the caller's; nullopt: that passes
     std::span<const std::string> deadlines{};                // names of fields that say how long the caller waits
     core::duration left{};                                   // what the agent is told there
+    bool http2 = false;                                      // the request came over HTTP/2
 };
 
 // Writes what the agent is told. From a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one

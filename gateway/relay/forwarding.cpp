@@ -290,7 +290,7 @@ void write_request_fields(
 )
 {
     net::http1::head_writer out{text};
-    net::write_via(text, head.fields, head.minor_version);
+    net::write_via(text, head.fields, hop.http2 ? "2.0" : head.minor_version == 1 ? "1.1" : "1.0");
     const bool limited = head.verb == net::http1::method::options;
     const auto* server = hop.agent != nullptr && hop.agent->record.mcp ? &hop.agent->record : nullptr;
     const bool edited = body.answer != body_care::passes;

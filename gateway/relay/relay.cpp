@@ -61,7 +61,7 @@ peek_body(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& wa
 
 // After agent_exchange::begin() of `agent`, for a call with a repair: sends the call again as often as that helps. The last answer stays
 // to be read. Fails as the repair does, and as agent_exchange::begin(). References outlive the routine.
-net::routine<core::result<>>
+[[gnu::noinline]] net::routine<core::result<>>
 repair_call(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
 {
     for (;;) {

@@ -55,8 +55,8 @@ public:
 private:
     bool may_renew_token() const noexcept;
     core::result<> accept_answer(bool edited);
-    net::routine<core::result<>> pass_answer();
-    net::routine<core::result<>> pass_messages();
+    [[gnu::noinline]] net::routine<core::result<>> pass_answer();
+    [[gnu::noinline]] net::routine<core::result<>> pass_messages();
     // Routines that few calls need are not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
     [[gnu::noinline]] net::routine<core::result<>> pass_early();
     [[gnu::noinline]] net::routine<core::result<>> edit_body();

@@ -41,7 +41,8 @@ void task_watch::see(std::string_view piece)
         }
         using enum ::a2a::task_scan::framing;
         using enum ::a2a::task_text::until;
-        scan_.emplace(events_ ? events : document, call_.hooks.tasks.must_read() ? context : task);
+        const auto depth = call_.hooks.tasks.must_read() ? context : task;
+        scan_ = std::make_unique<::a2a::task_scan>(events_ ? events : document, depth);
     }
     reads_ = scan_->feed(piece, *this);
 }

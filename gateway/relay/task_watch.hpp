@@ -9,6 +9,7 @@
 #include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -48,9 +49,9 @@ private:
     ::mcp::tool_scan* tool_;  // null: it is over, or there is none
     bool reads_ = false;
     bool events_ = false;
-    bool claims_ = false;                   // the first success makes a context the caller's
-    std::uint64_t whole_ = 0;               // the size of a body that comes as it is; 0: another one
-    std::optional<::a2a::task_scan> scan_;  // once a piece has come that may show something
+    bool claims_ = false;                     // the first success makes a context the caller's
+    std::uint64_t whole_ = 0;                 // the size of a body that comes as it is; 0: another one
+    std::unique_ptr<::a2a::task_scan> scan_;  // once a piece has come that may show something; most streams do without
 };
 
 }  // namespace gateway::relay

@@ -27,7 +27,7 @@ std::optional<agent_origin> agent_origins::find(std::string_view authority) cons
     if (pattern_.empty() && !known_.has_hosts()) {
         return std::nullopt;
     }
-    auto host = responses::host_of(authority);
+    auto host = net::http1::host_of(authority);
     host.remove_suffix(host.ends_with('.') ? 1 : 0);
     if (host.empty() || host.size() > core::longest_host_name) {
         return std::nullopt;

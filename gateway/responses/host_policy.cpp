@@ -4,18 +4,11 @@
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
 #include "core/url.hpp"
+#include "net/http1/head.hpp"
 
 #include <algorithm>
 
 namespace gateway::responses {
-
-std::string_view host_of(std::string_view authority) noexcept
-{
-    if (authority.starts_with('[')) {
-        return authority.substr(1, authority.find(']') - 1);
-    }
-    return authority.substr(0, authority.rfind(':'));
-}
 
 host_policy::host_policy(const config::settings& settings, const config::endpoint& listen)
     : names_{settings.hosts}
@@ -46,7 +39,7 @@ bool host_policy::answers(std::string_view authority) const noexcept
     if (any_ || authority.empty()) {
         return true;
     }
-    const auto host = host_of(authority);
+    const auto host = net::http1::host_of(authority);
     if (addresses_ && core::parse_ip(host)) {
         return true;
     }

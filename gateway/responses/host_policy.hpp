@@ -10,9 +10,6 @@
 
 namespace gateway::responses {
 
-// Without the port, and without the brackets of an IPv6 literal.
-std::string_view host_of(std::string_view authority) noexcept;
-
 class host_policy {
 public:
     // `listen` is the address of the listener as it was configured. Without `hosts`: on a loopback address only the

@@ -250,7 +250,9 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request, r
                    ? std::nullopt
                    : std::optional{request::refuse_method(request, request.way->methods)};
     }
-    if (!request.origin && !request.record.by_console && !parts_->hosts.answers(head.authority)) {
+    const bool ours = request.origin || request.record.by_console || parts_->hosts.answers(head.authority);
+    // One connection of a proxy carries requests for all names.
+    if (!ours || (!request.sender.from_proxy && request.caller.misdirected())) {
         request.record.where = model::route::none;
         request.caller.close_after_answer();
         return request::respond_error(request, core::caller_error(errc::misdirected_request));

@@ -82,6 +82,9 @@ struct response_head {
     field_list fields;
 };
 
+// The host of `authority`, without its port and without the brackets of an IPv6 literal.
+std::string_view host_of(std::string_view authority) noexcept;
+
 // Parses one head after another. Views in the head point into the buffer of the call that completed it.
 // Split-invariant: the same bytes in any pieces give the same result.
 class request_parser {
@@ -97,6 +100,8 @@ public:
 
     const request_head& head() const noexcept { return head_; }
     void reset() noexcept;
+    // The views of the head are void, and the memory of its fields is given up: what it has by value stays.
+    void give_up_fields() noexcept { field_list{}.swap(head_.fields); }
 
 private:
     head_limits limits_;
@@ -114,6 +119,8 @@ public:
 
     const response_head& head() const noexcept { return head_; }
     void reset() noexcept;
+    // As request_parser::give_up_fields().
+    void give_up_fields() noexcept { field_list{}.swap(head_.fields); }
 
 private:
     head_limits limits_;

@@ -295,4 +295,12 @@ void request_parser::reset() noexcept
     start_over(scan_, head_);
 }
 
+std::string_view host_of(std::string_view authority) noexcept
+{
+    if (authority.starts_with('[')) {
+        return authority.substr(1, authority.find(']') - 1);
+    }
+    return authority.substr(0, authority.rfind(':'));
+}
+
 }  // namespace net::http1

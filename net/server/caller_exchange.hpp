@@ -129,6 +129,8 @@ public:
     virtual unsigned major_version() const noexcept = 0;
     const std::string& peer() const noexcept { return peer_; }
     bool secure() const noexcept { return secure_; }
+    // Over HTTP/2 and TLS: the request is for a host that its connection is not for, by certificate or SNI (RFC 9113 section 9.1.2).
+    virtual bool misdirected() const { return false; }
 
     // The caller for whom a request comes, on a connection from within the process: as if it had come from there.
     void act_for(std::string peer, bool secure)

@@ -54,6 +54,12 @@ const client_certificate* http2_exchange::certificate() const noexcept
     return connection_.parts().certificate.get();
 }
 
+bool http2_exchange::misdirected() const
+{
+    auto& wire = connection_.parts().caller.wire();
+    return wire.secure() && !is_for_host(wire.tls(), http1::host_of(head().authority));
+}
+
 routine<> http2_exchange::serve()
 {
     auto& handler = connection_.parts().handler;
@@ -229,17 +235,17 @@ core::result<request_piece> http2_exchange::take_piece(std::uint64_t limit)
     if (taken_ > limit) {
         return core::caller_error(errc::body_too_large);
     }
-    // The piece before has been used, and this one is: what comes meanwhile is at most a window more.
-    give_credit();
+    give_credit(given_.size());  // the piece before has been used, this one has not
     share_.set(given_.size());
     return request_piece{given_.view(), whole_};
 }
 
-void http2_exchange::give_credit() noexcept
+void http2_exchange::give_credit(std::size_t but) noexcept
 {
-    if (uncredited_ > 0) {
-        connection_.session().consume(id_, std::exchange(uncredited_, 0));
+    if (uncredited_ > but) {
+        connection_.session().consume(id_, uncredited_ - but);
         connection_.schedule();
+        uncredited_ = but;
     }
 }
 
@@ -252,6 +258,7 @@ void http2_exchange::release_request()
         share_.set(0);
         std::string{}.swap(space_->request_scratch);
         std::string{}.swap(space_->head_text);
+        space_->parser.give_up_fields();
     }
 }
 

@@ -46,6 +46,7 @@ public:
     void abort() override;
 
     unsigned major_version() const noexcept override { return 2; }
+    bool misdirected() const override;
     const client_certificate* certificate() const noexcept override;
     std::uint64_t request_bytes() const noexcept override { return head_bytes_ + body_bytes_; }
     std::uint64_t answer_bytes() const noexcept override { return answer_bytes_; }
@@ -91,7 +92,7 @@ private:
     core::result<> sent();
     core::duration patience() const noexcept;
     void touch() noexcept;
-    void give_credit() noexcept;
+    void give_credit(std::size_t but = 0) noexcept;
 
     http2_connection& connection_;
     const server_settings& settings_;

@@ -23,6 +23,8 @@ namespace {
 constexpr const char* server_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr const char* client_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
 constexpr int security_level = 2;  // 112 bits: RSA from 2048, no SHA-1
+// Of certificates: subject alternative names, as a whole or with `*` as a whole label.
+constexpr unsigned whole_names = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
 constexpr std::string_view http1 = "http/1.1";
 constexpr std::string_view http2_name = "h2";
 constexpr auto offered_protocols = std::to_array<unsigned char>({8, 'h', 't', 't', 'p', '/', '1', '.', '1'});
@@ -370,10 +372,7 @@ bool expect_name(X509_VERIFY_PARAM& verification, const std::string& host)
     if (is_address(host)) {
         return X509_VERIFY_PARAM_set1_ip_asc(&verification, host.c_str()) == 1;
     }
-    X509_VERIFY_PARAM_set_hostflags(
-        &verification,
-        X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
-    );
+    X509_VERIFY_PARAM_set_hostflags(&verification, whole_names);
     const auto name = without_dot(host);
     return !name.empty() && X509_VERIFY_PARAM_set1_host(&verification, name.data(), name.size()) == 1;
 }
@@ -401,6 +400,23 @@ bool chose_http2(const SSL& connection)
     unsigned int size = 0;
     SSL_get0_alpn_selected(&connection, &chosen, &size);
     return std::string_view{reinterpret_cast<const char*>(chosen), size} == http2_name;
+}
+
+bool is_for_host(const SSL& connection, std::string_view host)
+{
+    const auto* const asked = SSL_get_servername(&connection, TLSEXT_NAMETYPE_host_name);
+    if (asked != nullptr && core::equal_ignoring_case(asked, host)) {
+        return true;
+    }
+    const auto name = without_dot(std::string{host});
+    const bool address = is_address(name);
+    const bool untold = SSL_session_reused(&connection) == 1 && SSL_version(&connection) < TLS1_3_VERSION;
+    if (asked != nullptr ? core::equal_ignoring_case(asked, name) : address || untold) {
+        return true;
+    }
+    auto* const shown = SSL_get_certificate(&connection);
+    return address ? X509_check_ip_asc(shown, name.c_str(), 0) == 1
+                   : X509_check_host(shown, name.data(), name.size(), whole_names, nullptr) == 1;
 }
 
 std::string handshake_failure(const SSL& connection, std::string_view reason)

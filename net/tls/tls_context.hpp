@@ -74,6 +74,11 @@ void record_verdict(SSL_CTX& context, std::shared_ptr<long> verdict);
 // After the handshake: both have agreed on HTTP/2.
 bool chose_http2(const SSL& connection);
 
+// After the handshake of a server: the connection is for requests to `host`, a name or an address without brackets. The certificate that
+// was shown is for it, or the caller has asked for it by SNI, or has named none and asks for an address, which SNI cannot name. (A resumed
+// session of TLS 1.2 does not tell a name that no certificate has.)
+bool is_for_host(const SSL& connection, std::string_view host);
+
 // Why a handshake failed, for the log: `reason`, and what is wrong with the peer's certificate.
 std::string handshake_failure(const SSL& connection, std::string_view reason);
 

@@ -192,7 +192,10 @@ core::result<bool> http2_side::read_head(http1::method to)
 
 void http2_side::consume_head()
 {
-    if (head_text_.capacity() > kept_head) {
+    if (!whole_) {  // the body may take its time
+        parser_.give_up_fields();
+    }
+    if (!whole_ || head_text_.capacity() > kept_head) {
         std::string{}.swap(head_text_);
     }
 }

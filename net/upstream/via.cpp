@@ -61,11 +61,11 @@ way_travelled way_of(const http1::field_list& fields)
     return way;
 }
 
-void write_via(std::string& text, const http1::field_list& fields, unsigned minor_version)
+void write_via(std::string& text, const http1::field_list& fields, std::string_view version)
 {
     text += "Via: ";
     for_each_line(fields, [&text](std::string_view line) { text.append(line).append(", "); });
-    text.append(minor_version == 0 ? "1.0 " : "1.1 ").append(own_pseudonym()).append("\r\n");
+    text.append(version).append(" ").append(own_pseudonym()).append("\r\n");
 }
 
 }  // namespace net

@@ -21,7 +21,7 @@ struct way_travelled {
 };
 way_travelled way_of(const http1::field_list& fields);
 
-// Appends one `Via` line: what `fields` say, and that this process took the message over HTTP/1.`minor_version`.
-void write_via(std::string& text, const http1::field_list& fields, unsigned minor_version);
+// Appends one `Via` line: what `fields` say, and that this process took the message over this version of HTTP.
+void write_via(std::string& text, const http1::field_list& fields, std::string_view version);
 
 }  // namespace net

@@ -1,4 +1,5 @@
 // Calls of callers over HTTP/2 to an agent over HTTP/1.1: what passes, and that a fault of one ends no other.
+#include "net/upstream/via.hpp"
 #include "tests/flow/http2_caller.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
@@ -36,6 +37,7 @@ TEST_CASE("A call over HTTP/2 reaches its agent as one of HTTP/1.1, and the acce
     CHECK(request.body == flow::call_body());
     CHECK(request.header("x-name") == "value");
     CHECK(request.header("te").empty());
+    CHECK(request.header("Via") == "2.0 " + std::string{net::own_pseudonym()});
     CHECK(call.gateway.log().wait_for([](auto line) {
         return line.find(R"("event":"request")") != line.npos && line.find(R"("http":"2")") != line.npos;
     }));

@@ -86,6 +86,11 @@ std::size_t feed(Parser& parser, std::string_view data)
 
 }  // namespace
 
+std::string http_version()
+{
+    return wants_http2() ? "2.0" : "1.1";
+}
+
 http_client::http_client(std::uint16_t port, std::chrono::milliseconds timeout)
     : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)},
       timeout_{timeout}

@@ -38,6 +38,9 @@ struct tls_caller {
     std::string key_file{};
 };
 
+// The version that clients speak, as `Via` has it.
+std::string http_version();
+
 class http_client {
 public:
     explicit http_client(std::uint16_t port, std::chrono::milliseconds timeout = patience);

@@ -22,10 +22,10 @@ net::http1::field_list lines(const std::vector<std::string>& values)
 
 const std::string own{net::own_pseudonym()};
 
-std::string written(const std::vector<std::string>& values, unsigned minor_version = 1)
+std::string written(const std::vector<std::string>& values, std::string_view version = "1.1")
 {
     std::string text;
-    net::write_via(text, lines(values), minor_version);
+    net::write_via(text, lines(values), version);
     return text;
 }
 
@@ -42,7 +42,8 @@ TEST_CASE("the process has one name, which is a pseudonym that nobody guesses")
 TEST_CASE("what came before is kept in one line, in its order, and the process is the last")
 {
     CHECK(written({}) == "Via: 1.1 " + own + "\r\n");
-    CHECK(written({}, 0) == "Via: 1.0 " + own + "\r\n");
+    CHECK(written({}, "1.0") == "Via: 1.0 " + own + "\r\n");
+    CHECK(written({"1.1 a"}, "2.0") == "Via: 1.1 a, 2.0 " + own + "\r\n");
     CHECK(written({"1.0 a (x, y)", "", "HTTP/2 b:80"}) == "Via: 1.0 a (x, y), HTTP/2 b:80, 1.1 " + own + "\r\n");
 }
 
