@@ -706,7 +706,7 @@ std::vector<setting> make_table()
         {"limits.upstream_http2_connections",
          sets<&settings::limits, &limit_settings::upstream_http2_connections>(count_in(1, 1024)),
          "Connections over HTTP/2 to one origin, per worker. Each carries as many calls at a time as the agent allows, "
-         "at most 100. More calls wait as [too many calls](operations/failures.md#too-many-calls) do."},
+         "at most 100. More calls wait for `timeouts.connect` at most, their callers in turns. Then they get 503."},
         {"limits.grpc_message", sets<&settings::limits, &limit_settings::grpc_message>(size_in(kib, gib)),
          "The largest message of a call by [gRPC](grpc.md), each way. A larger one gets RESOURCE_EXHAUSTED."},
         {"limits.streams", sets<&settings::limits, &limit_settings::streams>(count_in(1, 1'000'000)),

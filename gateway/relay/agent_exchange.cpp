@@ -4,9 +4,11 @@
 #include "gateway/model/call_verdict.hpp"
 #include "gateway/relay/early_events.hpp"
 #include "gateway/relay/forwarding.hpp"
+#include "gateway/relay/inflight_slot.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -170,7 +172,8 @@ void agent_exchange::set_view()
 
 net::routine<core::result<>> agent_exchange::make_connection()
 {
-    lease_ = pool_.make(call_.agent->upstream);
+    const auto known = call_.slot != nullptr ? call_.slot->whose() : 0;
+    lease_ = pool_.make(call_.agent->upstream, known != 0 ? known : std::hash<std::string>{}(caller_.peer()));
     set_view();
     const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
     lease_->connect(caller_.clock().wake());

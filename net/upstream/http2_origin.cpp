@@ -6,7 +6,7 @@
 namespace net {
 namespace {
 
-constexpr std::size_t most_spare = 64;
+constexpr std::size_t most_spare = 256;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ agent_lease http2_origin::take(const upstream_target& target)
     return made;
 }
 
-agent_lease http2_origin::make(std::shared_ptr<const upstream_target> target)
+agent_lease http2_origin::make(std::shared_ptr<const upstream_target> target, std::uint64_t whose)
 {
     std::unique_ptr<http2_side> made;
     if (spare_.empty()) {
@@ -59,6 +59,7 @@ agent_lease http2_origin::make(std::shared_ptr<const upstream_target> target)
         spare_.pop_back();
     }
     made->begin(shared_from_this(), std::move(target));
+    made->whose = whose;
     return made;
 }
 
@@ -83,8 +84,19 @@ void http2_origin::join(http2_side& side)
     if (found != nullptr) {
         return place(side, *found);
     }
-    waiting_.push_back(side);
+    line_up(side);
     begin_attempts();
+}
+
+// The n-th call that waits of one caller is next to the n-th of every other.
+void http2_origin::line_up(http2_side& side) noexcept
+{
+    side.turn = turn_;
+    for (const auto& each : waiting_) {
+        side.turn = each.whose == side.whose ? each.turn + 1 : side.turn;
+    }
+    const auto later = [&](const auto& each) { return each.turn > side.turn; };
+    waiting_.insert(std::find_if(waiting_.begin(), waiting_.end(), later), side);
 }
 
 // Each of those that wait has at most one connection made for it. One that is idle meanwhile is not trusted any more, or not for them.
@@ -176,6 +188,7 @@ void http2_origin::give_streams(http2_upstream& of)
             continue;
         }
         static_cast<http2_place_hook&>(side).unlink();
+        turn_ = side.turn;
         place(side, of);
         pass_on(side);  // which may end idle connections: `of` is none any more
         note_change(side);

@@ -15,6 +15,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -30,8 +31,8 @@ public:
 
     // A stream of a connection that stands and may be used; null: none has room.
     agent_lease take(const upstream_target& target);
-    // For a call that waits for one.
-    agent_lease make(std::shared_ptr<const upstream_target> target);
+    // For a call that waits for one, of this caller.
+    agent_lease make(std::shared_ptr<const upstream_target> target, std::uint64_t whose = 0);
     // One of take() or make(), after its call: its memory is used again.
     void give_back(std::unique_ptr<http2_side> side);
 
@@ -74,6 +75,7 @@ private:
     bool usable(http2_upstream& which, const upstream_target& target, core::steady_time now);
     http2_upstream* find(const upstream_target& target, core::steady_time now);
     void place(http2_side& side, http2_upstream& on);
+    void line_up(http2_side& side) noexcept;
     void begin_attempts();
     std::size_t open() const noexcept;
     bool end_idle() noexcept;
@@ -84,7 +86,8 @@ private:
     pool_settings settings_;
     std::vector<std::shared_ptr<http2_upstream>> connections_;
     std::vector<std::unique_ptr<http2_side>> spare_;
-    waiting_list waiting_;  // the first has waited longest
+    waiting_list waiting_;  // the first is next
+    std::uint64_t turn_ = 0;
     changed_list changed_;
     keepalive_estimate trust_;
     core::steady_time used_{};

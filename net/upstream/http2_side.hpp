@@ -115,6 +115,8 @@ public:
     void fail(core::error why);
     void notify();
     http2_upstream* attempt = nullptr;  // the connection that is being made for it
+    std::uint64_t whose = 0;            // the caller
+    std::uint64_t turn = 0;             // while it waits: among all that do
 
     // For the connection. It is told of nothing more after lose().
     std::int32_t id() const noexcept { return id_; }

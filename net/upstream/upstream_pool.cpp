@@ -68,10 +68,10 @@ agent_lease upstream_pool::take_idle(const upstream_target& target)
     return nullptr;
 }
 
-agent_lease upstream_pool::make(std::shared_ptr<const upstream_target> target)
+agent_lease upstream_pool::make(std::shared_ptr<const upstream_target> target, std::uint64_t whose)
 {
     if (target->http2) {
-        return origin_of(*target)->make(std::move(target));
+        return origin_of(*target)->make(std::move(target), whose);
     }
     auto made = std::make_unique<upstream_connection>(loop_, std::move(target), settings_.head_limit);
     made->life() = connection_life{settings_.life, loop_.now(), settings_.random()};

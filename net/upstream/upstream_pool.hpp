@@ -11,6 +11,7 @@
 #include "net/upstream/upstream.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,8 +29,9 @@ public:
     // is, and shows for how long the agent keeps it. HTTP/2: a stream of one that stands, if one has room.
     agent_lease take_idle(const upstream_target& target);
 
-    // A new one, not yet connected. HTTP/2: agent_side::connect() gives it a stream of whatever connection has one first.
-    agent_lease make(std::shared_ptr<const upstream_target> target);
+    // A new one, not yet connected. HTTP/2: agent_side::connect() gives it a stream of whatever connection has one first; callers, which
+    // `whose` tells apart, take turns.
+    agent_lease make(std::shared_ptr<const upstream_target> target, std::uint64_t whose = 0);
 
     // After an exchange that left it clean: for the next one. Else: discard().
     void give_back(agent_lease lease);

@@ -20,6 +20,12 @@ public:
     {
         send(test_support::http2::client_start());
     }
+    // Over TLS; ALPN offers HTTP/2.
+    http2_caller(std::uint16_t port, const test_support::tls_caller& how)
+        : client_{port, offering_http2(how)}
+    {
+        send(test_support::http2::client_start());
+    }
 
     void send(std::string_view frames) { client_.send(frames); }
     bool try_send(std::string_view frames) { return client_.try_send(frames); }
@@ -93,6 +99,12 @@ public:
     std::uint64_t goaway_stream() const noexcept { return goaway_stream_; }
 
 private:
+    static test_support::tls_caller offering_http2(test_support::tls_caller how)
+    {
+        how.protocols = "\x02h2";
+        return how;
+    }
+
     void note(const test_support::http2::read_frame& each)
     {
         namespace raw = test_support::http2;

@@ -2,11 +2,13 @@
 #include "net/upstream/via.hpp"
 #include "tests/flow/http2_caller.hpp"
 #include "tests/flow/relay_fixture.hpp"
+#include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 TEST_SUITE_BEGIN("flow/http2_calls");
 
@@ -117,6 +119,50 @@ TEST_CASE("A name outside hosts is 421 on its stream alone")
     caller.send(http2_call(3, flow::call_body()));
     REQUIRE(caller.answered(3));
     CHECK(caller.field(3, ":status") == "200");
+}
+
+TEST_CASE(
+    "A name outside the connection's certificate is 421 on its stream, but for the name that was asked for and for "
+    "proxies"
+)
+{
+    test_support::test_ca ca;
+    const auto both_names = [&](config::settings& settings) {
+        for (const auto& each : {ca.issue({"127.0.0.1", "a.test"}), ca.issue({"b.test", "*.c.test"})}) {
+            settings.tls.push_back({each.cert_file, each.key_file, {}});
+        }
+        settings.hosts = {"*"};
+    };
+    const auto statuses = [&](const relayed& call, const std::string& asked, std::vector<std::string> names) {
+        http2_caller caller{call.port(), {.ca_file = ca.ca_file(), .name = asked}};
+        std::string out;
+        std::uint32_t stream = 1;
+        for (const auto& name : names) {
+            auto fields = flow::http2_fields("POST", "/agents/a", {{"content-type", "application/json"}});
+            fields[1].second = "https";
+            fields[2].second = name;
+            caller.send(raw::headers_frame(stream, fields, raw::end_headers));
+            caller.send(raw::frame(raw::data, raw::end_stream, stream, flow::call_body()));
+            REQUIRE(caller.answered(stream));
+            out += (out.empty() ? "" : " ") + caller.field(stream, ":status");
+            stream += 2;
+        }
+        return out;
+    };
+    relayed call{[](const auto&) { return answer_json("{}"); }, both_names};
+    CHECK(
+        statuses(call, "b.test", {"b.test", "a.test", "x.c.test:443", "x.y.c.test", "B.test"}) == "200 421 200 421 200"
+    );
+    CHECK(statuses(call, "127.0.0.1", {"127.0.0.1", "a.test", "b.test", "127.0.0.2"}) == "200 200 421 200");
+    CHECK(call.agent.request_count() == 6);
+    relayed behind{
+        [](const auto&) { return answer_json("{}"); },
+        [&](config::settings& settings) {
+            both_names(settings);
+            settings.trusted_proxies = {"127.0.0.1"};
+        }
+    };
+    CHECK(statuses(behind, "b.test", {"a.test", "any.test"}) == "200 200");
 }
 
 TEST_CASE("Heads that an intermediary must refuse get their exact answer, and the agent no byte")

@@ -68,7 +68,7 @@ constexpr limit all[] = {
     {"a message of a call, either way", "{limits.grpc_message}", "gRPC 8 `body_too_large`, `message_too_large`"},
     {"a request of gRPC that is held until it is whole", "64 KiB", "passes as it comes"},
     {"depth of a protobuf message; bytes of a varint", "64; 10", "gRPC 3"},
-    {"connections to an origin, of a worker; calls on one", "{limits.upstream_http2_connections}; the agent's limit, at most 100", "wait in the agent's queue"},
+    {"connections to an origin, of a worker; calls on one", "{limits.upstream_http2_connections}; the agent's limit, at most 100", "calls wait, callers in turns, up to {timeouts.connect}; 503 `overloaded`"},
 
     section("Calls to agents"),
     {"calls in flight; half of them; waiting; half of them; time", "{defaults.limits.in_flight}; {defaults.limits.queue}; {defaults.timeouts.queue}", "wait; 503 `overloaded`"},

@@ -257,6 +257,49 @@ TEST_CASE("A connection that offers HTTP/2 chooses it before HTTP/1.1, whatever 
     CHECK(net::chose_http2(*both.client));
 }
 
+TEST_CASE(
+    "A connection is for the name that was asked for and for those of its certificate, and without a name for addresses"
+)
+{
+    test_ca ca;
+    const auto context = server_of(
+        {shown(named(ca, "first", {"a.test", "*.a.test", "10.0.0.1", "2001:db8::1"})),
+         shown(named(ca, "second", {"b.test"}))}
+    );
+    struct row {
+        const char* asked;
+        std::vector<std::string> hosts;
+        std::vector<std::string> others;
+    };
+    const row rows[] = {
+        {"a.test",
+         {"a.test", "A.Test", "a.test.", "x.a.test", "10.0.0.1", "2001:db8::1"},
+         {"b.test", "x.y.a.test", "10.0.0.2", "::1", ""}},
+        {"b.test", {"b.test"}, {"a.test", "second", "10.0.0.1", "b.tes"}},
+        {"own.test", {"own.test", "OWN.test", "a.test"}, {"b.test", "other.test"}},
+        {nullptr, {"a.test", "10.0.0.1", "10.0.0.2", "::1"}, {"b.test", "other.test"}},
+    };
+    for (const int newest : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        for (const auto& row : rows) {
+            CAPTURE((row.asked == nullptr ? "nothing" : row.asked));
+            pair both{context, careless_client()};
+            SSL_set_max_proto_version(both.client.get(), newest);
+            if (row.asked != nullptr) {
+                SSL_set_tlsext_host_name(both.client.get(), row.asked);
+            }
+            REQUIRE(both.shake_hands().empty());
+            for (const auto& host : row.hosts) {
+                CAPTURE(host);
+                CHECK(net::is_for_host(*both.server, host));
+            }
+            for (const auto& host : row.others) {
+                CAPTURE(host);
+                CHECK_FALSE(net::is_for_host(*both.server, host));
+            }
+        }
+    }
+}
+
 TEST_CASE("callers speak TLS 1.2 or 1.3 with forward secrecy and authenticated encryption, or not at all")
 {
     test_ca ca;

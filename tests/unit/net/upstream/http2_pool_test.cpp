@@ -210,6 +210,34 @@ net::routine<> full_for_too_long(rig& r, http2_agent& agent)
     lease.reset();
 }
 
+// Three calls of one caller wait, then one of another, then one of nobody.
+net::routine<> take_turns(rig& r, http2_agent& agent)
+{
+    const auto to = target_of(agent.url());
+    std::vector<std::unique_ptr<open_call>> open;
+    co_await hold(r, to, open);
+    std::vector<std::unique_ptr<open_call>> waiting;
+    for (const std::uint64_t whose : {1U, 1U, 1U, 2U, 0U}) {
+        auto& each = *waiting.emplace_back(std::make_unique<open_call>());
+        each.lease = r.pool.make(to, whose);
+        each.lease->connect(each.changed);
+    }
+    open.clear();
+    std::vector<std::size_t> order;
+    while (order.size() < waiting.size()) {
+        co_await a_moment(r.loop, 1ms);
+        for (std::size_t i = 0; i < waiting.size(); ++i) {
+            if (waiting[i]->lease != nullptr && !waiting[i]->lease->connecting()) {
+                order.push_back(i);
+                waiting[i]->lease.reset();
+                break;
+            }
+        }
+    }
+    CHECK(order == std::vector<std::size_t>{0, 3, 4, 1, 2});
+    CHECK(agent.accepted_connections() == 1);
+}
+
 net::routine<> retire_in_use(rig& r, http2_agent& agent)
 {
     const auto to = target_of(agent.url());
@@ -458,6 +486,15 @@ TEST_CASE("a call for which no stream was free has met an agent that is busy, no
     settings.http2_connections = 1;
     rig r{settings};
     r.run(full_for_too_long(r, agent));
+}
+
+TEST_CASE("callers take turns for the streams of an agent that has too few")
+{
+    http2_agent agent{say_nothing, {.streams = 1}};
+    net::pool_settings settings;
+    settings.http2_connections = 1;
+    rig r{settings};
+    r.run(take_turns(r, agent));
 }
 
 TEST_CASE("a target that is dropped gets new connections, and the old ones end with their calls")
