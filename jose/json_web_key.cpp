@@ -1,7 +1,7 @@
 #include "jose/json_web_key.hpp"
 
+#include "core/base64.hpp"
 #include "core/json/canonical_json.hpp"
-#include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 #include "jose/signature.hpp"
 
@@ -59,7 +59,7 @@ jws_algorithm first_algorithm(key_kind kind) noexcept
 std::string decoded(const json& jwk, std::string_view member)
 {
     const auto* text = core::string_member(jwk, member);
-    return text == nullptr ? std::string{} : from_base64url(*text).value_or("");
+    return text == nullptr ? std::string{} : core::from_base64url(*text).value_or("");
 }
 
 EVP_PKEY* make_key(const char* type, OSSL_PARAM* parameters)
@@ -146,7 +146,7 @@ std::string coordinate_of(const EVP_PKEY& key, const char* name, std::size_t byt
         BN_bn2binpad(value, reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(out.size())) < 0) {
         return {};
     }
-    return base64url(out);
+    return core::base64url(out);
 }
 
 }  // namespace
@@ -245,12 +245,12 @@ json json_web_key::public_members() const
     std::string x(32, '\0');
     std::size_t length = x.size();
     EVP_PKEY_get_raw_public_key(key_.get(), reinterpret_cast<unsigned char*>(x.data()), &length);
-    return {{"kty", "OKP"}, {"crv", "Ed25519"}, {"x", base64url(x)}};
+    return {{"kty", "OKP"}, {"crv", "Ed25519"}, {"x", core::base64url(x)}};
 }
 
 std::string json_web_key::thumbprint() const
 {
-    return base64url(sha256(core::canonical_json(public_members())));
+    return core::base64url(sha256(core::canonical_json(public_members())));
 }
 
 json json_web_key::jwk() const

@@ -1,8 +1,8 @@
 #include "jose/json_web_token.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/json/ambiguity.hpp"
-#include "jose/base64url.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ core::error refused(std::string why)
 
 core::result<json> object_in(std::string_view encoded, const char* part)
 {
-    const auto text = from_base64url(encoded);
+    const auto text = core::from_base64url(encoded);
     if (!text) {
         return refused(std::string{part} + " is not base64url");
     }
@@ -136,7 +136,7 @@ core::result<json_web_token> json_web_token::parse(std::string_view text)
     if (!claims) {
         return claims.error();
     }
-    auto signature = from_base64url(text.substr(second + 1));
+    auto signature = core::from_base64url(text.substr(second + 1));
     if (!signature || signature->empty()) {
         return refused("its signature is not base64url");
     }
@@ -158,7 +158,7 @@ std::optional<json> json_web_token::claims_in(std::string_view text)
     if (second == std::string_view::npos || text.size() > max_token_size) {
         return std::nullopt;
     }
-    const auto payload = from_base64url(text.substr(first + 1, second - first - 1));
+    const auto payload = core::from_base64url(text.substr(first + 1, second - first - 1));
     if (!payload) {
         return std::nullopt;
     }

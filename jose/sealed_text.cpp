@@ -1,7 +1,7 @@
 #include "jose/sealed_text.hpp"
 
 #include "core/ascii.hpp"
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "jose/digest.hpp"
 #include "jose/signature.hpp"
 
@@ -119,11 +119,7 @@ std::optional<core::secret> sealing_key(std::string_view text)
     if (text.size() == 2 * sealing_key_bytes) {
         bytes = from_hex(text);
     } else {
-        text.remove_suffix(text.ends_with('=') ? 1 : 0);
-        std::string digits{text};
-        std::ranges::replace(digits, '+', '-');
-        std::ranges::replace(digits, '/', '_');
-        bytes = from_base64url(digits);
+        bytes = core::from_base64(text);
     }
     if (!bytes || bytes->size() != sealing_key_bytes) {
         return std::nullopt;
@@ -217,13 +213,13 @@ std::optional<std::string> text_sealer::seal(std::string_view plain, sealed_purp
     std::array<unsigned char, longest_sealed_bytes> bytes{};
     random_({bytes.data() + 1, nonce_bytes});
     seal_into(bytes.data(), plain, purpose);
-    return base64url({reinterpret_cast<const char*>(bytes.data()), plain.size() + overhead});
+    return core::base64url({reinterpret_cast<const char*>(bytes.data()), plain.size() + overhead});
 }
 
 std::optional<opened_text> text_sealer::open(std::string_view sealed, sealed_purpose purpose) const
 {
     std::array<char, longest_sealed_bytes> bytes;
-    const auto size = from_base64url(sealed, bytes);
+    const auto size = core::from_base64url(sealed, bytes);
     if (!size || *size < overhead) {
         return std::nullopt;
     }
@@ -241,7 +237,7 @@ std::string text_sealer::seal_long(std::string_view plain, sealed_purpose purpos
     auto* const begin = reinterpret_cast<unsigned char*>(bytes.data());
     random_({begin + 1, nonce_bytes});
     seal_into(begin, plain, purpose);
-    return base64url(bytes);
+    return core::base64url(bytes);
 }
 
 std::string text_sealer::seal_equally(std::string_view plain, sealed_purpose purpose) const
@@ -250,12 +246,12 @@ std::string text_sealer::seal_equally(std::string_view plain, sealed_purpose pur
     auto* const begin = reinterpret_cast<unsigned char*>(bytes.data());
     choose_nonce(begin + 1, plain, purpose);
     seal_into(begin, plain, purpose);
-    return base64url(bytes);
+    return core::base64url(bytes);
 }
 
 std::optional<std::string> text_sealer::open_long(std::string_view sealed, sealed_purpose purpose) const
 {
-    const auto bytes = from_base64url(sealed);
+    const auto bytes = core::from_base64url(sealed);
     if (!bytes || bytes->size() < overhead) {
         return std::nullopt;
     }

@@ -1,7 +1,7 @@
 #include "a2a/card/card_signature.hpp"
 
+#include "core/base64.hpp"
 #include "core/json/canonical_json.hpp"
-#include "jose/base64url.hpp"
 
 #include <algorithm>
 #include <array>
@@ -134,8 +134,8 @@ bool has_false_defaults(const json& card)
 std::optional<card_signature> read_signature(const json& each)
 {
     const auto encoded = core::text_member(each, "protected");
-    const auto header_text = jose::from_base64url(encoded);
-    auto signature = jose::from_base64url(core::text_member(each, "signature"));
+    const auto header_text = core::from_base64url(encoded);
+    auto signature = core::from_base64url(core::text_member(each, "signature"));
     if (!header_text || !signature || signature->empty()) {
         return std::nullopt;
     }
@@ -178,7 +178,7 @@ std::vector<std::string> payloads(const json& card, std::vector<std::string_view
     const auto same = std::ranges::unique(all);
     all.erase(same.begin(), same.end());
     for (auto& each : all) {
-        each = jose::base64url(each);
+        each = core::base64url(each);
     }
     return all;
 }
@@ -375,7 +375,7 @@ core::result<json> signatures_of(const json& card, const jose::json_web_key& key
     if (!key_set_url.empty()) {
         header["jku"] = key_set_url;
     }
-    const auto encoded = jose::base64url(core::to_text(header));
+    const auto encoded = core::base64url(core::to_text(header));
     const std::vector<std::string_view> without{"signatures"};
     auto lean = core::canonical_json(card, {.lean = true, .without = without});
     std::vector<std::string> texts{std::move(lean.text)};
@@ -384,11 +384,11 @@ core::result<json> signatures_of(const json& card, const jose::json_web_key& key
     }
     auto signatures = json::array();
     for (const auto& text : texts) {
-        const auto signature = key.sign(encoded + '.' + jose::base64url(text));
+        const auto signature = key.sign(encoded + '.' + core::base64url(text));
         if (!signature) {
             return signature.error();
         }
-        signatures.push_back({{"protected", encoded}, {"signature", jose::base64url(*signature)}});
+        signatures.push_back({{"protected", encoded}, {"signature", core::base64url(*signature)}});
     }
     return signatures;
 }

@@ -3,10 +3,10 @@
 #include "config/access_values.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
 #include "gateway/access/answer_object.hpp"
 #include "gateway/access/principal_claims.hpp"
-#include "jose/base64url.hpp"
 
 #include <algorithm>
 #include <array>
@@ -194,7 +194,7 @@ read_sts_token(std::string_view token, const core::aws_sigv4_provider& settings,
 {
     const bool has_prefix = token.starts_with(sts_token_prefix);
     const auto encoded = has_prefix ? token.substr(sts_token_prefix.size()) : std::string_view{};
-    auto decoded = jose::from_base64url(encoded).value_or("");
+    auto decoded = core::from_base64url(encoded).value_or("");
     const std::string_view url = decoded;
     const auto scheme = url.substr(0, url.find("://") + 1);
     const auto rest = scheme.empty() ? std::string_view{} : url.substr(scheme.size() + 2);

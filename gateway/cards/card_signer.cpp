@@ -2,8 +2,8 @@
 
 #include "a2a/card/card_signature.hpp"
 #include "config/file.hpp"
+#include "core/base64.hpp"
 #include "gateway/model/well_known.hpp"
-#include "jose/base64url.hpp"
 
 #include <utility>
 
@@ -65,12 +65,12 @@ card_signer::detached_signature(std::string_view body, std::string_view jti, con
         {"jku", public_base + std::string{model::key_set_path}},
         {"jti", jti}
     };
-    const auto encoded = jose::base64url(core::to_text(header));
-    const auto signature = key_->sign(encoded + '.' + jose::base64url(body));
+    const auto encoded = core::base64url(core::to_text(header));
+    const auto signature = key_->sign(encoded + '.' + core::base64url(body));
     if (!signature) {
         return signature.error();
     }
-    return encoded + ".." + jose::base64url(*signature);
+    return encoded + ".." + core::base64url(*signature);
 }
 
 core::result<std::shared_ptr<const card_signer>> make_signer(const config::card_settings& settings)

@@ -2,9 +2,9 @@
 
 #include "config/access_values.hpp"
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
 #include "core/utf8.hpp"
-#include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 
 #include <openssl/rand.h>
@@ -77,7 +77,7 @@ core::result<std::string> new_key(const key_command& asked)
         return core::gateway_error(core::errc::internal, "the system has no randomness");
     }
     const std::string bytes{secret.begin(), secret.end()};
-    const auto key = std::string{prefix} + jose::base64url(bytes);
+    const auto key = std::string{prefix} + core::base64url(bytes);
     core::json entry{{"name", written(asked.name)}, {"sha256", jose::sha256_hex(key)}};
     entry["scopes"] = core::json::array();
     for (const auto& scope : asked.scopes) {

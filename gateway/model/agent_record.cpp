@@ -1,8 +1,8 @@
 #include "gateway/model/agent_record.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/url.hpp"
-#include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 
 #include <algorithm>
@@ -173,7 +173,7 @@ sent_credentials credentials_of(const core::agent& record, std::string_view toke
     } else if (bearer != nullptr && !bearer->empty()) {
         add_authorization(sent, "Bearer", bearer->reveal());
     } else if (basic != nullptr) {
-        add_authorization(sent, "Basic", jose::base64(basic->username + ':' + basic->password.reveal()));
+        add_authorization(sent, "Basic", core::base64(basic->username + ':' + basic->password.reveal()));
     } else if (oauth_client_of(record) != nullptr && !token.empty()) {
         add_authorization(sent, "Bearer", token);
     }

@@ -1,9 +1,9 @@
 #include "gateway/model/push_addresses.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/ip.hpp"
 #include "core/url.hpp"
-#include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 #include "net/upstream/own_listeners.hpp"
 
@@ -26,7 +26,7 @@ constexpr char separator = '\0';
 std::string digest_of(std::string_view text)
 {
     constexpr std::size_t kept_bytes = 12;
-    return jose::base64url(std::string_view{jose::sha256(text)}.substr(0, kept_bytes));
+    return core::base64url(std::string_view{jose::sha256(text)}.substr(0, kept_bytes));
 }
 
 std::array<std::string_view, 2> purpose_of(std::string_view agent) noexcept
@@ -45,7 +45,7 @@ std::string push_addresses::new_proof() const
 {
     std::array<unsigned char, 16> bytes{};
     sealer_.fill_randomly(bytes);
-    return jose::base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return core::base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string push_addresses::seal(std::string_view agent, const push_receiver& receiver) const
@@ -98,7 +98,7 @@ std::string push_lane(std::string_view agent, const push_receiver& receiver, std
 {
     std::string all{agent};
     all.append(1, separator).append(receiver.url).append(1, separator).append(task);
-    return receiver.owner + '.' + digest_of(core::origin_of(receiver.url)) + '.' + jose::base64url(jose::sha256(all));
+    return receiver.owner + '.' + digest_of(core::origin_of(receiver.url)) + '.' + core::base64url(jose::sha256(all));
 }
 
 lane_names names_in(std::string_view lane) noexcept

@@ -1,7 +1,7 @@
 #include "gateway/push/push_plane.hpp"
 
+#include "core/base64.hpp"
 #include "gateway/telemetry/metric_family.hpp"
-#include "jose/base64url.hpp"
 #include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -188,7 +188,7 @@ std::string push_plane::new_id() const
 {
     std::array<unsigned char, 16> bytes{};
     services_.random_bytes(bytes);
-    return jose::base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return core::base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 void push_plane::start_due(core::steady_time now)

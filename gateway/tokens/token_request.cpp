@@ -1,9 +1,9 @@
 #include "gateway/tokens/token_request.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "jose/base64url.hpp"
 
 #include <algorithm>
 #include <array>
@@ -130,7 +130,7 @@ net::fetch_request form_request(const core::oauth_client& client, std::string fo
         add_parameter(form, "client_secret", secret);
     } else {
         const auto pair = model::encoded(client.client_id) + ':' + model::encoded(secret);
-        request.headers.emplace_back("Authorization", "Basic " + jose::base64(pair));
+        request.headers.emplace_back("Authorization", "Basic " + core::base64(pair));
     }
     request.body = std::move(form);
     return request;

@@ -1,8 +1,8 @@
 #include "mcp/bundle/answers.hpp"
 
+#include "core/base64.hpp"
 #include "core/json/json_writer.hpp"
 #include "core/utf8.hpp"
-#include "jose/base64url.hpp"
 #include "mcp/bridge/agent_tools.hpp"
 #include "mcp/calls/list_edit.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -156,7 +156,7 @@ std::string cursor_of(list_kind list, const page_end& end)
     for (const auto number : {index_of(list), end.was.member, end.was.index}) {
         text.append(std::to_string(number)) += cursor_break;
     }
-    return jose::base64url(text.append(end.as).append(1, cursor_break).append(end.own));
+    return core::base64url(text.append(end.as).append(1, cursor_break).append(end.own));
 }
 
 core::error unknown_cursor()
@@ -167,7 +167,7 @@ core::error unknown_cursor()
 // The place behind the last entry. One that has gone leaves its place to the next one, and so does a member.
 core::result<bundle_catalog::place> start_behind(std::string_view cursor, list_kind list, const bundle_catalog& catalog)
 {
-    const auto text = jose::from_base64url(cursor);
+    const auto text = core::from_base64url(cursor);
     if (!text) {
         return unknown_cursor();
     }

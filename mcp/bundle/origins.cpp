@@ -1,8 +1,8 @@
 #include "mcp/bundle/origins.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/json/json_cursor.hpp"
-#include "jose/base64url.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ std::string raw_id_of(const question_origin& origin)
 {
     std::string text{origin.member};
     text.append(1, between).append(origin.session).append(1, between).append(origin.id);
-    return std::string{'"'}.append(own_question).append(jose::base64url(text)).append("\"");
+    return std::string{'"'}.append(own_question).append(core::base64url(text)).append("\"");
 }
 
 std::optional<question_origin> origin_of(std::string_view raw)
@@ -39,7 +39,7 @@ std::optional<question_origin> origin_of(std::string_view raw)
     if (!id.starts_with(own_question)) {
         return std::nullopt;
     }
-    const auto text = jose::from_base64url(std::string_view{id}.substr(own_question.size())).value_or("");
+    const auto text = core::from_base64url(std::string_view{id}.substr(own_question.size())).value_or("");
     const auto first = text.find(between);
     const auto second = first != std::string::npos ? text.find(between, first + 1) : std::string::npos;
     if (second == std::string::npos || first == 0) {
@@ -87,12 +87,12 @@ std::optional<returned_message> returned_to(const incoming& message, std::string
 
 std::string event_id_of(const event_origin& origin)
 {
-    return jose::base64url(std::string{origin.member}.append(1, between).append(origin.event));
+    return core::base64url(std::string{origin.member}.append(1, between).append(origin.event));
 }
 
 std::optional<event_origin> origin_of_event(std::string_view id)
 {
-    const auto text = jose::from_base64url(id).value_or("");
+    const auto text = core::from_base64url(id).value_or("");
     const auto end = text.find(between);
     // It goes into the header of a request.
     const auto may_stand_there = [](char c) { return c >= 0x20 && c < 0x7F; };

@@ -1,9 +1,9 @@
 #include "mcp/calls/incoming_check.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
 #include "core/utf8.hpp"
-#include "jose/base64url.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::optional<std::string> from_base64(std::string_view text)
     std::string digits{text};
     std::ranges::replace(digits, '+', '-');
     std::ranges::replace(digits, '/', '_');
-    return jose::from_base64url(digits);
+    return core::from_base64url(digits);
 }
 
 bool looks_encoded(std::string_view value) noexcept
@@ -353,7 +353,7 @@ std::string header_value(std::string_view text)
     if (is_plain(text)) {
         return std::string{text};
     }
-    return std::string{encoded_begin} + jose::base64(text) + std::string{encoded_end};
+    return std::string{encoded_begin} + core::base64(text) + std::string{encoded_end};
 }
 
 }  // namespace mcp

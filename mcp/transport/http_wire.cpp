@@ -1,8 +1,8 @@
 #include "mcp/transport/http_wire.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/url.hpp"
-#include "jose/base64url.hpp"
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
@@ -243,7 +243,7 @@ std::string as_header_value(std::string_view text)
     if (plain && !(text.starts_with(coded_prefix) && text.ends_with(coded_suffix))) {
         return std::string{text};
     }
-    return std::string{coded_prefix} + jose::base64(text) + std::string{coded_suffix};
+    return std::string{coded_prefix} + core::base64(text) + std::string{coded_suffix};
 }
 
 bool is_session_id(std::string_view text) noexcept

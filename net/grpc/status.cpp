@@ -1,59 +1,15 @@
 #include "net/grpc/status.hpp"
 
 #include "core/ascii.hpp"
+#include "core/base64.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace net::grpc {
 namespace {
 
 constexpr std::string_view type_of_info = "type.googleapis.com/google.rpc.ErrorInfo";
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr unsigned bits_of_digit = 6;
-constexpr unsigned bits_of_byte = 8;
-
-// RFC 4648 section 4, without padding: as `-bin` fields are written.
-void append_base64(std::string& out, std::string_view bytes)
-{
-    std::uint32_t held = 0;
-    unsigned bits = 0;
-    for (const char c : bytes) {
-        held = (held << bits_of_byte) | static_cast<unsigned char>(c);
-        for (bits += bits_of_byte; bits >= bits_of_digit;) {
-            bits -= bits_of_digit;
-            out += alphabet[(held >> bits) & 63U];
-        }
-    }
-    if (bits > 0) {
-        out += alphabet[(held << (bits_of_digit - bits)) & 63U];
-    }
-}
-
-// With padding or without. Nothing: it is not base64.
-std::optional<std::string> from_base64(std::string_view text)
-{
-    while (text.ends_with('=')) {
-        text.remove_suffix(1);
-    }
-    std::string out;
-    std::uint32_t held = 0;
-    unsigned bits = 0;
-    for (const char c : text) {
-        const auto digit = alphabet.find(c);
-        if (digit == alphabet.npos) {
-            return std::nullopt;
-        }
-        held = (held << bits_of_digit) | static_cast<std::uint32_t>(digit);
-        bits += bits_of_digit;
-        if (bits >= bits_of_byte) {
-            bits -= bits_of_byte;
-            out += static_cast<char>(held >> bits);
-        }
-    }
-    return bits < bits_of_digit ? std::optional{out} : std::nullopt;
-}
 
 // Protocol buffers: the wire type of texts and messages.
 constexpr unsigned delimited = 2;
@@ -235,8 +191,9 @@ void append_status(std::string& lines, const status& of)
         lines += "\r\n";
     }
     if (!of.info.reason.empty()) {
-        append_base64(lines += "grpc-status-details-bin: ", bytes_of(of));
-        lines += "\r\n";
+        auto details = core::base64(bytes_of(of));
+        details.resize(details.find_last_not_of('=') + 1);  // as `-bin` fields are written
+        lines.append("grpc-status-details-bin: ").append(details).append("\r\n");
     }
 }
 
@@ -255,7 +212,7 @@ std::optional<status> read_status(std::string_view code, std::string_view messag
     constexpr auto last = static_cast<unsigned>(core::grpc_code::unauthenticated);
     out.code = number <= last ? static_cast<core::grpc_code>(number) : core::grpc_code::unknown;
     out.message = decoded_message(message);
-    if (const auto bytes = from_base64(details)) {
+    if (const auto bytes = core::from_base64(details)) {
         out.info = info_in(*bytes);
     }
     return out;

@@ -1,8 +1,7 @@
 #include "net/upstream/proxies.hpp"
 
+#include "core/base64.hpp"
 #include "net/upstream/own_listeners.hpp"
-
-#include <openssl/evp.h>
 
 #include <cstdlib>
 #include <functional>
@@ -32,18 +31,6 @@ std::optional<std::string> variable(std::string_view name)
     return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-std::string base64(std::string_view text)
-{
-    std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
-    const auto size = ::EVP_EncodeBlock(
-        reinterpret_cast<unsigned char*>(out.data()),
-        reinterpret_cast<const unsigned char*>(text.data()),
-        static_cast<int>(text.size())
-    );
-    out.resize(static_cast<std::size_t>(size));
-    return out;
-}
-
 core::result<std::shared_ptr<const proxy>> made_of(const core::secret& url)
 {
     auto at = core::proxy_address::parse(url.reveal());
@@ -53,7 +40,7 @@ core::result<std::shared_ptr<const proxy>> made_of(const core::secret& url)
     proxy made{.at = std::move(*at), .field = {}, .key = {}};
     made.key = made.at.host + ' ' + made.at.port;
     if (const auto& user = made.at.user.reveal(); !user.empty()) {
-        made.field = "Proxy-Authorization: Basic " + base64(user) + "\r\n";
+        made.field = "Proxy-Authorization: Basic " + core::base64(user) + "\r\n";
         made.key += ' ' + std::to_string(std::hash<std::string>{}(user));
     }
     return std::make_shared<const proxy>(std::move(made));

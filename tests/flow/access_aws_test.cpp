@@ -1,4 +1,4 @@
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "tests/flow/access_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ std::string presigned(const std::string& host)
 
 std::string token_for(const std::string& host)
 {
-    return "forge-aws-v1." + jose::base64url(presigned(host));
+    return "forge-aws-v1." + core::base64url(presigned(host));
 }
 
 struct aws_gateway {

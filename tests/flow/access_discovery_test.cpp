@@ -1,5 +1,5 @@
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
-#include "jose/base64url.hpp"
 #include "jose/json_web_key.hpp"
 #include "tests/flow/access_fixture.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
@@ -19,7 +19,7 @@ TEST_SUITE_BEGIN("flow/access discovery");
 namespace {
 
 using namespace flow;
-using jose::base64url;
+using core::base64url;
 
 jose::json_web_key new_key(const std::string& kid)
 {

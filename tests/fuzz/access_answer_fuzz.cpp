@@ -1,11 +1,11 @@
 // What services and callers of AWS send: the first byte says whether the rest is the answer of a verifier, of AWS or of an
 // issuer's discovery, or the URL in a caller's token. Reading ends; who is accepted has an id that can be shown, a question
 // goes to an allowed host only, and keys come over https or from the issuer's own origin.
+#include "core/base64.hpp"
 #include "gateway/access/external_verifier.hpp"
 #include "gateway/access/key_set_source.hpp"
 #include "gateway/access/principal_claims.hpp"
 #include "gateway/access/sts_verifier.hpp"
-#include "jose/base64url.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <chrono>
@@ -74,7 +74,7 @@ void check_discovery(std::string_view text)
 
 void check_sts_token(std::string_view text)
 {
-    const auto token = std::string{sts_token_prefix} + jose::base64url(text);
+    const auto token = std::string{sts_token_prefix} + core::base64url(text);
     const auto question = read_sts_token(token, {}, now);
     if (!question) {
         check_failure(question.error(), text);

@@ -1,8 +1,8 @@
 // Any text as a token, and any header and claims as a token that the provider's key has signed: its first line is the header,
 // the second where a byte is changed, the rest the claims. Reading ends, only what the key has signed verifies, no byte of it
 // can be changed, and claims that are accepted hold what they must.
+#include "core/base64.hpp"
 #include "gateway/access/principal_claims.hpp"
-#include "jose/base64url.hpp"
 #include "jose/json_web_token.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
@@ -91,8 +91,8 @@ void check_signed(std::string_view text)
     auto rest = text;
     const auto header = take_line(rest);
     const auto place = take_line(rest);
-    auto signed_text = jose::base64url(header) + '.' + jose::base64url(rest);
-    signed_text += '.' + jose::base64url(*key().sign(signed_text));
+    auto signed_text = core::base64url(header) + '.' + core::base64url(rest);
+    signed_text += '.' + core::base64url(*key().sign(signed_text));
     const auto token = json_web_token::parse(signed_text);
     if (!token) {
         return;

@@ -1,6 +1,6 @@
 #include "jose/json_web_token.hpp"
 
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ TEST_SUITE_BEGIN("jose/json_web_token");
 
 namespace {
 
-using jose::base64url;
+using core::base64url;
 using jose::json_web_key;
 using jose::json_web_token;
 using jose::jws_algorithm;

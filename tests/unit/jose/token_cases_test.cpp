@@ -1,6 +1,6 @@
 // Tokens that attackers of other products have sent, and those that are easily refused by mistake: each is read, its signature
 // verified and its claims checked, with one key set and one policy.
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "jose/json_web_token.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
 
@@ -18,7 +18,7 @@ TEST_SUITE_BEGIN("jose/token_cases");
 
 namespace {
 
-using jose::base64url;
+using core::base64url;
 using jose::json_web_key;
 using jose::json_web_token;
 using jose::jws_algorithm;
@@ -136,7 +136,7 @@ std::string confused()
 std::string with_other_s()
 {
     const auto good = token(header, claims);
-    auto raw = jose::from_base64url(good.substr(good.rfind('.') + 1)).value();
+    auto raw = core::from_base64url(good.substr(good.rfind('.') + 1)).value();
     BIGNUM* order = nullptr;
     BN_hex2bn(&order, "FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551");
     auto* half = reinterpret_cast<unsigned char*>(raw.data()) + 32;
@@ -150,7 +150,7 @@ std::string with_other_s()
 
 std::string in_der(const std::string& text)
 {
-    auto raw = jose::from_base64url(text.substr(text.rfind('.') + 1)).value();
+    auto raw = core::from_base64url(text.substr(text.rfind('.') + 1)).value();
     const auto integer = [](const std::string& bytes) {
         const std::string padded = (static_cast<unsigned char>(bytes[0]) & 0x80U) != 0 ? '\0' + bytes : bytes;
         return std::string{'\x02', static_cast<char>(padded.size())} + padded;

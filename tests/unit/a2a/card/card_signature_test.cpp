@@ -1,6 +1,6 @@
 #include "a2a/card/card_signature.hpp"
 
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
 
 #include <doctest/doctest.h>
@@ -13,9 +13,9 @@ TEST_SUITE_BEGIN("a2a/card/card_signature");
 
 namespace {
 
+using core::base64url;
 using core::errc;
 using core::json;
-using jose::base64url;
 using jose::json_web_key;
 
 json parsed(std::string_view text)
@@ -83,7 +83,7 @@ TEST_CASE("a card that was signed here verifies, and with anything changed it do
     CHECK(verified->kid == "k1");
     CHECK(verified->key_set_url == "https://gateway/.well-known/jwks.json");
     CHECK(
-        jose::from_base64url(verified->protected_header) ==
+        core::from_base64url(verified->protected_header) ==
         R"({"alg":"ES256","typ":"JOSE","kid":"k1","jku":"https://gateway/.well-known/jwks.json"})"
     );
 

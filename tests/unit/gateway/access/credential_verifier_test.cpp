@@ -1,6 +1,6 @@
 #include "gateway/access/credential_verifier.hpp"
 
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "tests/unit/gateway/access/key_set_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -12,8 +12,8 @@
 namespace {
 
 using namespace std::chrono_literals;
+using core::base64url;
 using core::errc;
-using jose::base64url;
 
 constexpr core::wall_time wall{1'800'000'000s};
 

@@ -1,5 +1,5 @@
+#include "core/base64.hpp"
 #include "gateway/access/sts_verifier.hpp"
-#include "jose/base64url.hpp"
 #include "tests/unit/gateway/access/key_set_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ const std::string query =
 
 std::string token_of(const std::string& url)
 {
-    return std::string{sts_token_prefix} + jose::base64url(url);
+    return std::string{sts_token_prefix} + core::base64url(url);
 }
 
 std::string replaced(std::string text, std::string_view before, std::string_view after)

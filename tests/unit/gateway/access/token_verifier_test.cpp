@@ -1,6 +1,6 @@
 #include "gateway/access/token_verifier.hpp"
 
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/gateway/access/key_set_rig.hpp"
 
@@ -11,9 +11,9 @@
 namespace {
 
 using namespace std::chrono_literals;
+using core::base64url;
 using core::errc;
 using gateway::model::accepted_credential;
-using jose::base64url;
 using outcome = core::result<accepted_credential>;
 
 const core::wall_time begin_of_time{std::chrono::seconds{1'800'000'000}};
@@ -326,11 +326,11 @@ TEST_SUITE("access token_verifier")
         for (const auto* header :
              {R"({"alg":"none"})", R"({"alg":"HS256"})", R"({"alg":"RS256","crit":["x"]})", "[]", "no"}) {
             CAPTURE(header);
-            CHECK(x.verifier.recognises(jose::base64url(header) + rest));
-            CHECK(x.refusal(jose::base64url(header) + rest) == errc::unauthenticated);
+            CHECK(x.verifier.recognises(core::base64url(header) + rest));
+            CHECK(x.refusal(core::base64url(header) + rest) == errc::unauthenticated);
         }
         CHECK(x.verifier.recognises(good.substr(0, good.rfind('.') + 1)));
-        const auto twice = jose::base64url(R"({"iss":"https://other.example","iss":"https://idp.example"})");
+        const auto twice = core::base64url(R"({"iss":"https://other.example","iss":"https://idp.example"})");
         CHECK(x.verifier.recognises("e30." + twice + ".c2ln"));
     }
 

@@ -1,7 +1,7 @@
 #include "gateway/cards/card_signer.hpp"
 
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
-#include "jose/base64url.hpp"
 #include "jose/json_web_key.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
@@ -67,7 +67,7 @@ TEST_CASE("a detached signature is over the body that it does not have, and name
     const auto middle = made->find("..");
     REQUIRE(middle != std::string::npos);
     const auto encoded = made->substr(0, middle);
-    const auto header = core::parse_json(jose::from_base64url(encoded).value_or(""));
+    const auto header = core::parse_json(core::from_base64url(encoded).value_or(""));
     REQUIRE(header.has_value());
     CHECK((*header)["alg"] == "ES256");
     CHECK((*header)["jku"] == "https://gw.test/.well-known/jwks.json");
@@ -76,10 +76,10 @@ TEST_CASE("a detached signature is over the body that it does not have, and name
     REQUIRE(keys.has_value());
     REQUIRE(keys->size() == 1);
     CHECK((*header)["kid"] == keys->front().kid());
-    const auto signature = jose::from_base64url(made->substr(middle + 2)).value_or("");
+    const auto signature = core::from_base64url(made->substr(middle + 2)).value_or("");
     const auto& key = keys->front();
-    CHECK(key.verifies(key.algorithm(), encoded + '.' + jose::base64url("{\"x\":1}"), signature));
-    CHECK_FALSE(key.verifies(key.algorithm(), encoded + '.' + jose::base64url("{\"x\":2}"), signature));
+    CHECK(key.verifies(key.algorithm(), encoded + '.' + core::base64url("{\"x\":1}"), signature));
+    CHECK_FALSE(key.verifies(key.algorithm(), encoded + '.' + core::base64url("{\"x\":2}"), signature));
 }
 
 TEST_CASE("the key set has the key and the earlier ones, each once, and nothing private")

@@ -1,6 +1,6 @@
 #include "mcp/bundle/origins.hpp"
 
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ TEST_CASE("an id of a question leads back to its member, session and spelling")
 TEST_CASE("no id of another kind leads anywhere, and none puts more than an id into a message")
 {
     using namespace std::string_literals;
-    const auto own = [](std::string_view text) { return R"("cardea:)" + jose::base64url(text) + '"'; };
+    const auto own = [](std::string_view text) { return R"("cardea:)" + core::base64url(text) + '"'; };
     CHECK(origin_of(own("a\0\0007"s)));
     for (const auto& raw :
          {own("a\0\0007,\"x\":1"s),

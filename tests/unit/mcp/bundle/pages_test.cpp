@@ -1,5 +1,5 @@
+#include "core/base64.hpp"
 #include "core/json/json.hpp"
-#include "jose/base64url.hpp"
 #include "mcp/bundle/answers.hpp"
 #include "tests/unit/mcp/bundle/bundle_example.hpp"
 
@@ -148,11 +148,11 @@ TEST_CASE("a cursor that no page of the list had is refused, and nothing is writ
         "=",
         cursor + "=",
         "cardea:3",
-        jose::base64url("0\0000\0"s),
-        jose::base64url("9\0000\0000\000a\000x"s),
-        jose::base64url("0\000-1\0000\000a\000x"s),
-        jose::base64url("0\0000\0000\000a\000"s),
-        jose::base64url("0\00099999999999999999999\0000\000a\000x"s)
+        core::base64url("0\0000\0"s),
+        core::base64url("9\0000\0000\000a\000x"s),
+        core::base64url("0\000-1\0000\000a\000x"s),
+        core::base64url("0\0000\0000\000a\000"s),
+        core::base64url("0\00099999999999999999999\0000\000a\000x"s)
     };
     for (const auto& each : bad) {
         CAPTURE(each);
@@ -165,9 +165,9 @@ TEST_CASE("a cursor that no page of the list had is refused, and nothing is writ
     std::string out;
     CHECK_FALSE(mcp::append_page(out, bundle, {.list = list_kind::prompts, .cursor = cursor}, everything).has_value());
     // Places that never were are beyond the end.
-    const auto far = jose::base64url("0\00018446744073709551615\00018446744073709551615\000q\000x"s);
+    const auto far = core::base64url("0\00018446744073709551615\00018446744073709551615\000q\000x"s);
     CHECK(read(page(bundle, {.cursor = far})).names.empty());
-    const auto far_entry = jose::base64url("0\0000\00018446744073709551615\000a\000gone"s);
+    const auto far_entry = core::base64url("0\0000\00018446744073709551615\000a\000gone"s);
     CHECK(read(page(bundle, {.cursor = far_entry})).names.empty());
 }
 

@@ -7,15 +7,17 @@
 #include <string>
 #include <string_view>
 
-namespace jose {
+namespace core {
 
 std::string base64(std::string_view bytes);     // section 4, with padding
 std::string base64url(std::string_view bytes);  // section 5
 
 // Nothing if the text holds anything else: padding, white space, another alphabet, bits left over that are not zero.
 std::optional<std::string> from_base64url(std::string_view text);
+// Takes both alphabets, and padding.
+std::optional<std::string> from_base64(std::string_view text);
 
 // Decodes into `out` and returns the number of bytes; nothing also if `out` is too small.
 std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept;
 
-}  // namespace jose
+}  // namespace core

@@ -1,11 +1,11 @@
-#include "jose/base64url.hpp"
+#include "core/base64.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
 
-namespace jose {
+namespace core {
 namespace {
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -55,6 +55,18 @@ std::optional<std::string> from_base64url(std::string_view text)
     return size ? std::optional{std::move(bytes)} : std::nullopt;
 }
 
+std::optional<std::string> from_base64(std::string_view text)
+{
+    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+    if (padding > 0 && text.size() % 4 != 0) {
+        return std::nullopt;
+    }
+    std::string digits{text.substr(0, text.size() - padding)};
+    std::ranges::replace(digits, '+', '-');
+    std::ranges::replace(digits, '/', '_');
+    return from_base64url(digits);
+}
+
 std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept
 {
     if (text.size() * 3 / 4 > out.size()) {
@@ -82,4 +94,4 @@ std::optional<std::size_t> from_base64url(std::string_view text, std::span<char>
     return size;
 }
 
-}  // namespace jose
+}  // namespace core
