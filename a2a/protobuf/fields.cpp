@@ -1,23 +1,17 @@
 #include "a2a/protobuf/fields.hpp"
 
-#include "a2a/protobuf/message_type.hpp"
-#include "a2a/protobuf/trouble.hpp"
-#include "a2a/protobuf/wire_reader.hpp"
-#include "a2a/protobuf/wire_writer.hpp"
+#include "a2a/protobuf/wire.hpp"
 #include "core/utf8.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <stdexcept>
+#include <utility>
 
 namespace a2a::protobuf {
 namespace {
 
-const field_row* find_row(const message_type& type, std::string_view json_name) noexcept
-{
-    const auto found = std::ranges::find(type.fields, json_name, &field_row::json_name);
-    return found == type.fields.end() ? nullptr : &*found;
-}
+constexpr unsigned varint_bits = 7;
+constexpr unsigned longest_value = 10 * varint_bits;  // of a varint; tags and lengths have five bytes at most
+constexpr unsigned longest_head = 5 * varint_bits;
 
 bool is_utf8(std::string_view text) noexcept
 {
@@ -30,124 +24,228 @@ bool is_utf8(std::string_view text) noexcept
         }
         at += length;
     }
-    return true;
+    return {};
 }
 
-// Calls `each(wire_field)` for the field that `row` says. False: not a message, two of what is to be one, or `each` said so.
-template <class Each>
-bool for_each(const field_row& row, std::string_view bytes, trouble& why, Each&& each)
+const field_row* tenant_of(const message_type& type) noexcept
 {
-    wire_reader in{bytes};
-    wire_field field;
-    bool seen = false;
-    while (!in.done()) {
-        if (!in.next(field)) {
-            return why.refuse(in.why(), rpc_code::parse_error);
-        }
-        if (field.number != row.number || field.type != row.wire()) {
-            continue;
-        }
-        if (row.alone != 0 && seen) {
-            why.refuse("is given twice");
-            return why.within(row.json_name());
-        }
-        seen = true;
-        if (!each(field)) {
-            return why.any() && why.within(row.json_name());
-        }
-    }
-    return true;
-}
-
-bool walk(
-    const message_type& type,
-    std::string_view bytes,
-    std::string_view path,
-    trouble& why,
-    const std::function<bool(std::string_view)>& each
-)
-{
-    const auto name = path.substr(0, path.find('.'));
-    const auto rest = path.substr(std::min(name.size() + 1, path.size()));
-    const auto* const row = find_row(type, name);
-    if (row == nullptr || row->kind != (rest.empty() ? field_kind::text : field_kind::message)) {
-        throw std::logic_error{"a message has no such string"};
-    }
-    return for_each(*row, bytes, why, [&](const wire_field& field) {
-        if (!rest.empty()) {
-            return walk(*row->message, field.bytes, rest, why, each);
-        }
-        return is_utf8(field.bytes) ? each(field.bytes) : why.refuse("is not UTF-8");
-    });
+    const auto found = std::ranges::find(type.fields, std::string_view{"tenant"}, &field_row::json_name);
+    return found == type.fields.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-translation<tenant_field> find_tenant(const message_type& type, std::string_view bytes)
+void replace_tenant(const message_type& type, std::string& bytes, const tenant_field& old, std::string_view tenant)
 {
-    tenant_field found;
-    const auto* const row = find_row(type, "tenant");
-    if (row == nullptr) {
-        return found;
-    }
-    trouble why{false};
-    const bool good = for_each(*row, bytes, why, [&](const wire_field& field) {
-        found.value = field.bytes;
-        found.begin = static_cast<std::size_t>(field.raw.data() - bytes.data());
-        found.end = found.begin + field.raw.size();
-        return is_utf8(field.bytes) || why.refuse("is not UTF-8");
-    });
-    if (!good) {
-        return why.take();
-    }
-    return found;
-}
-
-void append_tenant(std::string& out, const message_type& type, std::string_view tenant)
-{
-    const auto* const row = find_row(type, "tenant");
+    const auto* const row = tenant_of(type);
+    std::string field;
     if (row != nullptr && !tenant.empty()) {
-        wire_writer to{out, tenant.size() + 16};
+        wire_writer to{field, tenant.size() + 16};
         to.delimited(row->number, tenant);
         to.finish();
     }
+    bytes.replace(old.begin, old.end - old.begin, field);
 }
 
-translation<> set_tenant(const message_type& type, std::string& bytes, std::string_view tenant)
+translation<tenant_field> find_tenant(const message_type& type, std::string_view bytes, bool whole)
 {
-    const auto found = find_tenant(type, bytes);
-    if (!found) {
-        return found.error();
+    request_scan scan{type};
+    const auto read = scan.feed(bytes, [](request_scan::told, std::string_view) { return true; });
+    if (!read) {
+        return read.error();
     }
-    std::string field;
-    append_tenant(field, type, tenant);
-    bytes.replace(found->begin, found->end - found->begin, field);
-    return {};
-}
-
-translation<std::string_view> find_string(const message_type& type, std::string_view bytes, std::string_view path)
-{
-    std::optional<std::string_view> first;
-    auto outcome = each_string(type, bytes, path, [&first](std::string_view text) {
-        first = first ? first : text;
-        return true;  // a second one is to be refused
-    });
-    if (!outcome) {
-        return std::move(outcome).error();
+    if (whole && !scan.whole()) {
+        return refusal{rpc_code::parse_error, {}, "is cut off"};
     }
-    return first.value_or(std::string_view{});
+    return scan.tenant();
 }
 
-translation<> each_string(
-    const message_type& type,
-    std::string_view bytes,
-    std::string_view path,
-    const std::function<bool(std::string_view)>& each
-)
+refusal request_scan::refuse(std::string_view why, int code) const
 {
-    trouble why{false};
-    if (!walk(type, bytes, path, why, each) && why.any()) {
-        return why.take();
+    trouble found{false};
+    found.refuse(why, code);
+    if (row_ != nullptr) {
+        found.within(row_->json_name());
+    }
+    for (auto i = depth_; i > 0; --i) {
+        found.within(levels_[i].row->json_name());
+    }
+    return found.take();
+}
+
+refusal request_scan::malformed(std::string_view why) const
+{
+    return refuse(why, rpc_code::parse_error);
+}
+
+// Whether what is to be found stands within this message.
+bool request_scan::descends() const noexcept
+{
+    if (row_->kind != field_kind::message || row_->alone == 0 || depth_ + 1 == levels_.size()) {
+        return false;
+    }
+    const auto name = row_->json_name();
+    return name == "message" || name == "configuration" || name == "taskPushNotificationConfig" ||
+           name == "pushNotification";
+}
+
+bool request_scan::is_wanted() const noexcept
+{
+    if (row_->kind != field_kind::text) {
+        return false;
+    }
+    const auto name = row_->json_name();
+    if (depth_ < 2) {
+        return depth_ == 0 ? name == "tenant" : name == "taskId" || name == "contextId" || name == "referenceTaskIds";
+    }
+    return name == "taskId" || name == "url";
+}
+
+translation<> request_scan::feed(std::string_view bytes, const visitor& each)
+{
+    for (;;) {
+        while (at_part_ == part::tag && depth_ > 0 && at_ == here().end) {
+            if (shift_ != 0) {
+                return malformed("is cut off");
+            }
+            --depth_;
+        }
+        if (bytes.empty() || at_part_ == part::nothing) {
+            return {};
+        }
+        translation<> good;
+        if (at_part_ == part::bytes || at_part_ == part::text) {
+            const auto piece = bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size())));
+            bytes.remove_prefix(piece.size());
+            at_ += piece.size();
+            left_ -= piece.size();
+            if (at_part_ == part::text) {
+                good = take_text(piece, each);
+            } else if (left_ == 0) {
+                at_part_ = part::tag;
+            }
+        } else {
+            const char next = bytes.front();
+            bytes.remove_prefix(1);
+            good = read_varint(next, each);
+        }
+        if (!good) {
+            return good;
+        }
+    }
+}
+
+translation<> request_scan::read_varint(char byte, const visitor& each)
+{
+    if (at_part_ == part::tag && shift_ == 0) {
+        begin_ = at_;
+        row_ = nullptr;
+    }
+    if (++at_ > here().end) {
+        return malformed("is cut off");
+    }
+    const auto bits = static_cast<unsigned char>(byte);
+    value_ |= static_cast<std::uint64_t>(bits & 0x7FU) << shift_;
+    shift_ += varint_bits;
+    if ((bits & 0x80U) != 0) {
+        const auto most = at_part_ == part::varint ? longest_value : longest_head;
+        return shift_ < most ? translation<>{} : malformed("has a varint that is too long");
+    }
+    shift_ = 0;
+    const auto value = std::exchange(value_, 0);
+    switch (at_part_) {
+        case part::tag:
+            return begin_field(value);
+        case part::length:
+            return begin_value(value, each);
+        default:
+            at_part_ = part::tag;
+            return {};
+    }
+}
+
+translation<> request_scan::begin_field(std::uint64_t tag)
+{
+    if (tag >> 3U == 0 || tag > 0xFFFF'FFFFU) {
+        return malformed("has a field number that does not exist");
+    }
+    const auto form = static_cast<wire_type>(tag & 7U);
+    row_ = here().type->find(tag >> 3U);
+    if (row_ != nullptr && (row_->wire() != form || !(descends() || is_wanted()))) {
+        row_ = nullptr;
+    }
+    switch (form) {
+        case wire_type::varint:
+            at_part_ = part::varint;
+            return {};
+        case wire_type::delimited:
+            at_part_ = part::length;
+            return {};
+        case wire_type::fixed64:
+        case wire_type::fixed32:
+            at_part_ = part::bytes;
+            left_ = form == wire_type::fixed64 ? 8 : 4;
+            return at_ + left_ <= here().end ? translation<>{} : malformed("is cut off");
+        case wire_type::group_begin:
+        case wire_type::group_end:
+            return malformed("has a group");
+    }
+    return malformed("has an unknown wire type");
+}
+
+translation<> request_scan::begin_value(std::uint64_t length, const visitor& each)
+{
+    auto& in = here();
+    if (length > in.end - at_) {
+        return malformed("is cut off");
+    }
+    left_ = length;
+    at_part_ = length == 0 ? part::tag : part::bytes;
+    if (row_ == nullptr) {
+        return {};
+    }
+    const auto bit = 1U << in.type->index_of(*row_);
+    if (row_->alone != 0 && (in.seen & bit) != 0) {
+        return refuse("is given twice", rpc_code::invalid_params);
+    }
+    in.seen |= bit;
+    if (row_->kind == field_kind::message) {
+        at_part_ = part::tag;
+        levels_[++depth_] = {row_->message, row_, at_ + length};
+        return {};
+    }
+    const bool says_where = depth_ == 0 || (row_->alone != 0 && in.row->json_name() == "message");
+    if (settled_ && says_where) {
+        return refuse("comes too late in the message", rpc_code::invalid_params);
+    }
+    if (length > longest_text) {
+        return refuse("is too long", rpc_code::invalid_params);
+    }
+    text_.clear();
+    at_part_ = part::text;
+    return length == 0 ? take_text({}, each) : translation<>{};
+}
+
+translation<> request_scan::take_text(std::string_view piece, const visitor& each)
+{
+    if (left_ > 0 || !text_.empty()) {
+        text_ += piece;
+        piece = text_;
+    }
+    if (left_ > 0) {
+        return {};
+    }
+    at_part_ = part::tag;
+    if (!is_utf8(piece)) {
+        return refuse("is not UTF-8", rpc_code::invalid_params);
+    }
+    if (depth_ == 0) {
+        tenant_ = {std::string{piece}, static_cast<std::size_t>(begin_), static_cast<std::size_t>(at_)};
+        return {};
+    }
+    const auto name = row_->json_name();
+    if (!each(name == "contextId" ? told::context : name == "url" ? told::push_url : told::task, piece)) {
+        at_part_ = part::nothing;
     }
     return {};
 }

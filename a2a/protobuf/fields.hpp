@@ -1,11 +1,14 @@
-// Single strings of a message, found and edited without decoding the rest. All of these refuse a field that is not to be repeated and
-// stands twice, on the way to the string or as the string: readers do not agree which one counts. Refusals have the code parse_error
-// (not a message on the wire) or invalid_params. Pure; any thread.
+// The strings of a request that say where it goes and what it names, found while its bytes pass and without decoding the rest. A field that is
+// not to be repeated and stands twice is refused, on the way to a string or as the string: readers do not agree which one counts. Refusals
+// have the code parse_error (not a message on the wire) or invalid_params. Pure; one thread.
 #pragma once
 
 #include "a2a/protobuf/codec.hpp"
+#include "a2a/protobuf/message_type.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -14,31 +17,77 @@ namespace a2a::protobuf {
 
 // The field `tenant` of a request of 1.0. A message without it is the bytes before `begin` and those from `end` on.
 struct tenant_field {
-    std::string_view value;  // empty: absent, or an empty text
-    std::size_t begin = 0;   // of the whole field, tag and length included
-    std::size_t end = 0;     // equals `begin`: the field is absent
+    std::string value;      // empty: absent, or an empty text
+    std::size_t begin = 0;  // of the whole field, tag and length included
+    std::size_t end = 0;    // equals `begin`: the field is absent
 };
 
-// A type without a tenant has none. Fails if there are two, or if the tenant is not UTF-8.
-translation<tenant_field> find_tenant(const message_type& type, std::string_view bytes);
+// Replaces the tenant in the beginning of a message, where it stands there; empty: removes it. Changes nothing if the type has none.
+void replace_tenant(const message_type& type, std::string& bytes, const tenant_field& old, std::string_view tenant);
 
-// Appends the field, to be sent before or after the bytes of the message, which is the same to readers. Appends nothing if `tenant` is empty
-// or the type has none.
-void append_tenant(std::string& out, const message_type& type, std::string_view tenant);
+// Reads a request in any pieces, with the same outcome.
+class request_scan {
+public:
+    // A text that it looks for is refused if it has more bytes.
+    static constexpr std::uint64_t longest_text = 64 * 1024;
 
-// Replaces the tenant in `bytes`; empty: removes it. Fails as find_tenant(), with `bytes` as they were.
-translation<> set_tenant(const message_type& type, std::string& bytes, std::string_view tenant);
+    enum class told : std::uint8_t { task, context, push_url };
 
-// The string at `path`, which has JSON names: `message.taskId`. Absent: empty. Of a repeated field, the first. Fails if the string is not
-// UTF-8. A path that the type does not have is a bug of the caller.
-translation<std::string_view> find_string(const message_type& type, std::string_view bytes, std::string_view path);
+    // True: go on. The value holds until it returns.
+    using visitor = std::function<bool(told what, std::string_view value)>;
 
-// Calls `each` for every string at `path`, through repeated fields too: `tasks.id`, `message.referenceTaskIds`. False: enough.
-translation<> each_string(
-    const message_type& type,
-    std::string_view bytes,
-    std::string_view path,
-    const std::function<bool(std::string_view)>& each
-);
+    // The type outlives the scan.
+    explicit request_scan(const message_type& type) noexcept { levels_[0].type = &type; }
+
+    // The next bytes. Calls `each` for the `taskId` and `contextId` of the message in them, for every element of its `referenceTaskIds`,
+    // which are tasks too, and for the `taskId` and `url` of the push configuration. After false nothing more is read. Nothing is to be
+    // fed after a refusal.
+    translation<> feed(std::string_view bytes, const visitor& each);
+
+    // From now on a tenant, and a task or context that the message belongs to, is refused: where it goes is settled.
+    void settle() noexcept { settled_ = true; }
+
+    // The message may end here.
+    bool whole() const noexcept { return depth_ == 0 && at_part_ == part::tag && shift_ == 0; }
+
+    // As far as it has come.
+    const tenant_field& tenant() const noexcept { return tenant_; }
+
+private:
+    enum class part : std::uint8_t { tag, varint, length, bytes, text, nothing };
+
+    struct level {
+        const message_type* type = nullptr;
+        const field_row* row = nullptr;  // whose value it is; null: of the whole request
+        std::uint64_t end = UINT64_MAX;
+        std::uint32_t seen = 0;  // rows that have come
+    };
+
+    refusal refuse(std::string_view why, int code) const;
+    refusal malformed(std::string_view why) const;
+    level& here() noexcept { return levels_[depth_]; }
+    translation<> read_varint(char byte, const visitor& each);
+    translation<> begin_field(std::uint64_t tag);
+    translation<> begin_value(std::uint64_t length, const visitor& each);
+    translation<> take_text(std::string_view piece, const visitor& each);
+    bool descends() const noexcept;
+    bool is_wanted() const noexcept;
+
+    std::array<level, 3> levels_{};  // as deep as there is anything to be found
+    std::size_t depth_ = 0;
+    std::uint64_t at_ = 0;     // bytes that were read
+    std::uint64_t begin_ = 0;  // of the field at hand
+    std::uint64_t value_ = 0;  // of the varint at hand
+    std::uint64_t left_ = 0;   // of the bytes at hand
+    const field_row* row_ = nullptr;  // of the field at hand, if that is one to descend into or to tell of
+    std::string text_;                // of it, if it comes in pieces
+    tenant_field tenant_;
+    unsigned shift_ = 0;
+    part at_part_ = part::tag;
+    bool settled_ = false;
+};
+
+// The tenant of a message, or of its beginning. Fails as the scan does.
+translation<tenant_field> find_tenant(const message_type& type, std::string_view bytes, bool whole = true);
 
 }  // namespace a2a::protobuf

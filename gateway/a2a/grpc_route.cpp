@@ -19,9 +19,6 @@ namespace {
 using core::errc;
 using net::grpc::media;
 
-// A message of this size takes a millisecond to read.
-constexpr std::size_t converted_at_once = 256 * 1024;
-
 constexpr std::string_view own_id = "1";  // of the call of JSON-RPC that one by gRPC 1.0 stands for
 
 bool is_of_a2a(std::string_view path)
@@ -64,21 +61,6 @@ public:
     std::string failure_text(const core::error&) const override { return {}; }
 };
 
-// Whether it is a message in a context, which may be a chain of calls.
-bool names_context(const ::a2a::protobuf::service_method& method, std::string_view message)
-{
-    if (method.what != ::a2a::operation::send && method.what != ::a2a::operation::stream) {
-        return false;
-    }
-    const auto context = ::a2a::protobuf::find_string(*method.request, message, "message.contextId");
-    return !context || !context->empty();
-}
-
-::a2a::dialect json_dialect(const grpc_call&, const ::a2a::protobuf::service_method& method) noexcept
-{
-    return grpc::as_json(method.version);
-}
-
 }  // namespace
 
 bool grpc_route::recognise(request_context& request) const
@@ -108,6 +90,7 @@ bool grpc_route::recognise(request_context& request) const
         grpc::caller_messages::terms terms{method, profile_of(settings_.errors.profile), settings_.limits.grpc_message};
         const bool old = path.substr(1).starts_with(::a2a::protobuf::v03_service);
         terms.version = old ? ::a2a::generation::v03 : ::a2a::generation::v1;
+        terms.long_texts = &control_.long_bodies;
         request.grpc = std::make_shared<grpc::caller_messages>(request.caller, terms);
         request.errors.format = request::error_format::rest;
         request.errors.rest_version = terms.version;
@@ -132,14 +115,19 @@ net::routine<> grpc_route::serve(request_context& request)
         co_await request::respond_call_error(request, std::move(*why));
         co_return;
     }
+    bool passes = false;
     if (request.grpc->method() != nullptr) {
-        co_await serve_call(request, call);
+        passes = co_await prepare_call(request, call);
     } else if (call.service() == "grpc.health.v1.Health") {
         co_await serve_health(request, call);
     } else if (is_of_a2a(call.path)) {
         co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
     } else {
-        co_await serve_service(request, call);
+        passes = co_await prepare_service(request, call);
+    }
+    if (passes) {
+        call.relayed.times.asked = call.asked;
+        co_await finish(request, call);
     }
 }
 
@@ -173,125 +161,6 @@ std::optional<core::error> grpc_route::read_head(const request_context& request,
     return std::nullopt;
 }
 
-// The one message of a request. Fails with body_too_large by its prefix, bad_request, and as the body does.
-net::routine<core::result<>> grpc_route::read_message(request_context& request, grpc_call& call)
-{
-    const auto whole = request.caller.body_at_hand(settings_.limits.grpc_message + net::grpc::prefix_size);
-    if (whole) {
-        call.framed = *whole;
-    } else {
-        auto gathered = co_await gather_message(request, call);
-        if (!gathered) {
-            co_return gathered;
-        }
-        call.framed = call.kept;
-    }
-    co_return split(call);
-}
-
-net::routine<core::result<>> grpc_route::gather_message(request_context& request, grpc_call& call)
-{
-    auto& caller = request.caller;
-    const auto limit = settings_.limits.grpc_message;
-    auto held = co_await caller.hold_body(net::grpc::prefix_size - 1, limit + net::grpc::prefix_size);
-    if (!held) {
-        co_return std::move(held).error();
-    }
-    relay::exchange_wait waiting{caller, false};
-    const auto until = call.asked > core::duration{} ? caller.started() + call.asked : core::steady_time::max();
-    net::grpc::message_reader reader{limit};
-    for (;;) {
-        const auto piece = caller.take_piece(limit + net::grpc::prefix_size);
-        if (!piece) {
-            co_return piece.error();
-        }
-        for (auto rest = piece->data; !rest.empty() && reader.problem() == net::grpc::message_reader::fault::none;) {
-            reader.next(rest);
-        }
-        if (reader.problem() != net::grpc::message_reader::fault::none) {
-            const bool large = reader.problem() == net::grpc::message_reader::fault::too_large;
-            co_return core::caller_error(large ? errc::body_too_large : errc::bad_request, "the prefix of a message");
-        }
-        call.kept += piece->data;
-        if (!call.kept_share.set(call.kept.capacity())) {
-            co_return core::gateway_error(errc::overloaded, "bodies");
-        }
-        if (piece->last) {
-            co_return core::result<>{};
-        }
-        if (!piece->data.empty()) {
-            continue;
-        }
-        const auto now = caller.owner().now();
-        const auto due = caller.body_due(now + settings_.timeouts.body, now);
-        caller.watch_caller();
-        const auto how = co_await waiting.until(std::min(due, until));
-        caller.waited_for_body(now);
-        caller.clock().stop();
-        if (how == relay::woken::late) {
-            co_return core::caller_error(errc::request_timeout, "body");
-        }
-        if (how != relay::woken::by_event) {
-            co_return relay::interrupted(how, "body");
-        }
-    }
-}
-
-// Whether `framed` is one message.
-core::result<> grpc_route::split(grpc_call& call)
-{
-    net::grpc::message_reader reader{call.framed.size()};
-    auto rest = call.framed;
-    const auto part = reader.next(rest);
-    if (!part.ends || !rest.empty()) {
-        return core::caller_error(errc::bad_request, "not one message of gRPC");
-    }
-    call.message = part.data;
-    call.compressed = reader.compressed();
-    return {};
-}
-
-// Sets the agent that the call names as its destination's.
-core::result<> grpc_route::choose(request_context& request, grpc_call& call) const
-{
-    if (request.origin && request.origin->id.empty()) {
-        return core::caller_error(errc::agent_not_found);
-    }
-    grpc::named_agents named{
-        .host = request.origin ? request.origin->id : std::string_view{},
-        .tenant = {},
-        .metadata = call.in_metadata,
-        .default_agent = settings_.grpc.default_agent
-    };
-    const auto* const method = request.grpc->method();
-    if (method != nullptr && call.compressed && named.host.empty() && named.metadata.empty()) {
-        return core::caller_error(errc::grpc_compressed);
-    }
-    if (method != nullptr && !call.compressed) {
-        const auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message);
-        if (!tenant) {
-            return core::caller_error(errc::invalid_params, std::string{tenant.error().why});
-        }
-        named.tenant = tenant->value;
-    }
-    const auto knows = [this](std::string_view agent, std::string_view tenant) {
-        const auto* const known = known_.find(agent);
-        return known != nullptr && std::ranges::any_of(known->entry->interfaces, [&](const auto& each) {
-                   return each.at.tenant == tenant;
-               });
-    };
-    auto chosen = grpc::choose_agent(named, knows);
-    if (!chosen) {
-        return std::move(chosen).error();
-    }
-    call.chosen = std::move(*chosen);
-    request.texts.named_agent = call.chosen.id;
-    request.to.agent = request.texts.named_agent;
-    request.lookup = {};
-    request.disabled = known_.find_disabled(request.to.agent);
-    return {};
-}
-
 // The agent becomes that of the request, or the answer says why not.
 std::optional<net::routine<>> grpc_route::admit(request_context& request) const
 {
@@ -304,52 +173,49 @@ std::optional<net::routine<>> grpc_route::admit(request_context& request) const
     return request.may_call ? std::nullopt : std::optional{request::respond_forbidden(request)};
 }
 
-net::routine<> grpc_route::serve_call(request_context& request, grpc_call& call)
+// False: the call is answered.
+net::routine<bool> grpc_route::prepare_call(request_context& request, grpc_call& call)
 {
     const auto& method = *request.grpc->method();
     const auto name = ::a2a::method_for(method.what, method.version);
     request.record.rpc_method = name;
-    auto ready = co_await read_message(request, call);
-    if (ready) {
-        ready = choose(request, call);
+    auto taken = take_message(request, call);
+    if (!taken) {
+        taken = co_await gather_message(request, call, held_request);
     }
+    auto ready = *taken ? choose(request, call) : std::move(*taken);
     if (!ready) {
         co_await request::respond_call_error(request, std::move(ready).error());
-        co_return;
+        co_return false;
     }
     if (auto denied = admit(request)) {
         co_await std::move(*denied);
-        co_return;
+        co_return false;
     }
     if (!may_call(request, ::a2a::name(name))) {
         co_await request::respond_forbidden(request, ::a2a::name(name));
-        co_return;
+        co_return false;
     }
     if (request.agent->awaits_card) {
         std::string called{::a2a::name(name)};
         const bool goes_on = co_await await_card_of_call(request, std::move(called));
         if (!goes_on) {
-            co_return;
+            co_return false;
         }
     }
     if (auto answer = extended_card_answer(request, call)) {
         co_await std::move(*answer);
-        co_return;
+        co_return false;
     }
-    if (!call.managed && !goes_to_agent(request)) {
+    if (call.managed) {
+        co_return true;
+    }
+    if (!goes_to_agent(request)) {
         co_await request::respond_no_calls(request);
-        co_return;
+        co_return false;
     }
-    if (!call.managed) {
-        const bool refused = co_await refuse_content(request, call);
-        if (refused) {
-            co_return;
-        }
-    }
-    if (call.passes() || call.managed) {
-        call.relayed.times.asked = call.asked;
-        co_await finish(request, call);
-    }
+    const bool refused = co_await refuse_content(request, call);
+    co_return !refused && call.passes();
 }
 
 // Refuses the extended card, or sets call.managed, as rest_route::answers_card() does.
@@ -373,14 +239,16 @@ std::optional<net::routine<>> grpc_route::extended_card_answer(request_context& 
     return std::nullopt;
 }
 
-// Whether callers may see another answer than the agent's, or the agent another request than theirs.
-bool grpc_route::is_edited(const request_context& request, ::a2a::operation what) const noexcept
+// Whether callers may see another answer than the agent's, or the agent another request than theirs, as far as the request is held.
+bool grpc_route::is_edited(const request_context& request, const grpc_call& call)
 {
     using enum ::a2a::operation;
-    const bool has_config =
-        what == send || what == stream || what == create_push || what == get_push || what == list_push;
+    const auto& method = *request.grpc->method();
+    const auto what = method.what;
+    const bool has_config = sends(method) ? call.compressed || !call.whole || call.asks_for_push
+                                  : what == create_push || what == get_push || what == list_push;
     return what == extended_card || (what == list && request.sender.access) ||
-           (has_config && request.agent->mediates_push);
+           (request.agent->mediates_push && has_config);
 }
 
 // Sets call.relayed; or the call is answered already, which it says. The message is read as far as somebody has to know it.
@@ -391,16 +259,23 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
     const task_guard guard{request, control_.tasks, control_.chains};
     const auto* to = model::nearest_interface(request.agent->interfaces, caller);
     const auto same = [&] { return to != nullptr && to->speaks == caller; };
-    const bool edited = is_edited(request, method.what);
-    const bool must_read = guard.looks() || edited || !same();
-    if (must_read || (!call.compressed && (request.trace.recorded() || names_context(method, call.message)))) {
-        if (call.compressed) {
-            co_await request::respond_call_error(request, core::caller_error(errc::grpc_compressed));
-            co_return true;
-        }
-        const auto made = co_await make_json(request, call);
-        if (!made) {
-            co_await request::respond_refusal(request, json_dialect(call, method), made.error());
+    core::result<> good;
+    if (!call.whole && !call.compressed && (is_edited(request, call) || !same() || (guard.looks() && !sends(method)))) {
+        good = co_await gather_message(request, call, whole_request);
+    }
+    if (good) {
+        good = find_names(request, call, guard);
+    }
+    if (good && call.compressed && (guard.looks() || is_edited(request, call) || !same())) {
+        good = core::caller_error(errc::grpc_compressed);
+    }
+    if (!good) {
+        co_await request::respond_call_error(request, std::move(good).error());
+        co_return true;
+    }
+    if (!sends(method) && !call.compressed && (guard.looks() || request.trace.recorded())) {
+        const bool read = co_await read_json(request, call);
+        if (!read) {
             co_return true;
         }
         note_conversation(request, call.json);
@@ -417,61 +292,19 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
     if (request.agent->record.bridge) {
         to = model::interface_for_task(request.agent->interfaces, caller, call.named.home);
     }
-    if (same() && !edited) {
+    if (same() && !is_edited(request, call)) {
         pass_as_it_is(request, call, *to);
-    } else {
-        if (call.json.empty()) {
-            const auto made = co_await make_json(request, call);
-            if (!made) {
-                co_await request::respond_refusal(request, json_dialect(call, method), made.error());
-                co_return true;
-            }
-        }
+        co_return false;
+    }
+    const bool read = co_await read_json(request, call);
+    if (read) {
         co_await translate_call(request, call, to);
     }
-    co_return false;
-}
-
-// Sets call.json, without the part of the tenant that names the agent.
-net::routine<::a2a::translation<>> grpc_route::make_json(request_context& request, grpc_call& call)
-{
-    const auto& method = *request.grpc->method();
-    const auto limit = settings_.limits.grpc_message * 6 + 4096;  // a byte may be written as six
-    const auto work = [&]() -> ::a2a::translation<> {
-        std::string without;
-        std::string_view message = call.message;
-        if (call.chosen.removed) {
-            without = message;
-            if (auto set = ::a2a::protobuf::set_tenant(*method.request, without, call.chosen.tenant); !set) {
-                return std::move(set).error();
-            }
-            message = without;
-        }
-        auto made =
-            ::a2a::protobuf::to_json(*method.request, message, {.tenant_once = true, .bytes = limit}, call.json);
-        return made ? ::a2a::translation<>{} : std::move(made).error();
-    };
-    ::a2a::translation<> done;
-    if (call.message.size() <= converted_at_once) {
-        done = work();
-    } else {
-        const auto here = request.caller.owner().get_executor();
-        auto asked = control_.long_bodies.ask<::a2a::translation<>>(work);
-        done = co_await net::ask(here, here, std::move(asked));
-    }
-    if (!done && done.error().code == ::a2a::rpc_code::parse_error) {
-        auto why = std::move(done).error();
-        why.code = ::a2a::rpc_code::invalid_params;  // the other one speaks of JSON
-        done = std::move(why);
-    }
-    if (done && !call.kept_share.set(call.kept.capacity() + call.json.capacity())) {
-        done = ::a2a::refusal{::a2a::rpc_code::invalid_request, {}, "is larger than there is room for"};
-    }
-    co_return done;
+    co_return !read;
 }
 
 // The call goes where the agent takes gRPC, as it came.
-void grpc_route::pass_service(const request_context& request, grpc_call& call, std::string_view body)
+void grpc_route::pass_service(const request_context& request, grpc_call& call)
 {
     const auto agent = request.agent->grpc ? request.agent->grpc : request.agent;
     auto& relayed = call.relayed;
@@ -481,7 +314,16 @@ void grpc_route::pass_service(const request_context& request, grpc_call& call, s
     out.head_text += agent->fixed_fields;
     out.head = out.head_text;
     out.lines = "TE: trailers\r\n";
-    out.body = body;
+    out.body = call.framed;
+    if (!call.whole) {
+        out.passed = true;
+        relayed.hooks.look_at_body = [&call](std::string_view piece, bool last) {
+            if (!piece.empty()) {
+                call.drop_beginning();
+            }
+            return call.coming->messages.add(piece, last);
+        };
+    }
     call.accepts = std::make_unique<accept_grpc>();
     relayed.hooks.repair = call.accepts.get();
     relayed.times.asked = call.asked;
@@ -494,32 +336,25 @@ void grpc_route::pass_service(const request_context& request, grpc_call& call, s
 void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const model::agent_interface& to) const
 {
     const auto& method = *request.grpc->method();
-    pass_service(request, call, call.framed);
-    auto& relayed = call.relayed;
     const bool owes_tenant = call.chosen.tenant.empty() && !to.at.tenant.empty();
     if (!call.compressed && (call.chosen.removed || owes_tenant)) {
-        auto message = std::string{call.message};
-        const std::string& tenant = owes_tenant ? to.at.tenant : call.chosen.tenant;
-        static_cast<void>(::a2a::protobuf::set_tenant(*method.request, message, tenant));  // find_tenant() has read it
-        std::string framed;
-        net::grpc::append_prefix(framed, message.size());
-        call.edited_body = framed.append(message);
-        call.edited_share.set(call.edited_body.capacity());
-        relayed.request.body = call.edited_body;
+        const auto size = call.coming ? call.coming->messages.size() : call.message.size();
+        auto& edited = call.edited_body = call.kept.empty() ? std::string{call.framed} : std::move(call.kept);
+        const auto before = edited.size();
+        auto old = call.tenant;
+        old.begin += net::grpc::prefix_size;
+        old.end += net::grpc::prefix_size;
+        ::a2a::protobuf::replace_tenant(*method.request, edited, old, owes_tenant ? to.at.tenant : call.chosen.tenant);
+        std::string prefix;
+        net::grpc::append_prefix(prefix, size + edited.size() - before);
+        edited.replace(0, prefix.size(), prefix);
+        call.edited_share.set(edited.capacity());
+        call.framed = edited;
     }
-    relayed.hooks.show_messages = [answers = request.grpc.get(), type = method.response](auto to_reader) {
-        answers->observe([type, to_reader = std::move(to_reader), json = std::string{}](std::string_view message
-                         ) mutable {
-            json.clear();
-            if (::a2a::protobuf::to_json(
-                    *type,
-                    message,
-                    {.from_agent = true, .bytes = message.size() * 6 + 4096},
-                    json
-                )) {
-                to_reader(json);
-            }
-        });
+    pass_service(request, call);
+    auto& relayed = call.relayed;
+    relayed.hooks.show_messages = [answers = request.grpc.get()](auto to_reader) {
+        answers->observe(std::move(to_reader));
     };
     relayed.traits.repeatable = ::a2a::safe_to_repeat(::a2a::method_for(method.what, method.version));
     relayed.traits.streaming = method.streams;
@@ -531,7 +366,7 @@ void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const 
 net::routine<> grpc_route::translate_call(request_context& request, grpc_call& call, const model::agent_interface* to)
 {
     const auto& method = *request.grpc->method();
-    const auto caller = json_dialect(call, method);
+    const auto caller = grpc::as_json(method.version);
     const bool rest = caller.over == ::a2a::binding::rest;
     std::string_view payload = call.json;
     if (rest) {

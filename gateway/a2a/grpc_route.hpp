@@ -8,15 +8,29 @@
 #include "gateway/a2a/a2a_route.hpp"
 #include "gateway/grpc/agent_choice.hpp"
 #include "gateway/grpc/caller_messages.hpp"
+#include "gateway/grpc/request_messages.hpp"
 #include "gateway/grpc/request_shape.hpp"
 #include "gateway/request/access_guard.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace gateway::a2a {
+
+// A request of which more is to come than is held: what passes, or is gathered, is looked at.
+struct coming_request {
+    coming_request(std::uint64_t limit, bool one)
+        : messages{limit, one}
+    {
+    }
+
+    grpc::request_messages messages;
+    std::optional<::a2a::protobuf::request_scan> scan;  // of the message of A2A's
+};
 
 // Lives in the coroutine of the route.
 struct grpc_call : a2a_call {
@@ -26,16 +40,23 @@ struct grpc_call : a2a_call {
     {
     }
 
+    // The agent has got what was held of a request that passes.
+    void drop_beginning();
+
     std::string path;              // `/<service>/<method>`
     std::string in_metadata;       // the agent that cardea-agent names
     core::duration asked{};        // that the caller waits; 0: it does not say
-    std::string_view framed;       // the request's message with its prefix
+    std::string_view framed;       // the request's message with its prefix, as far as it is held
     std::string_view message;      // without
     bool compressed = false;       // the message is
+    bool whole = true;             // and all of it is held
+    bool asks_for_push = false;    // it has a configuration of push notifications with a URL
     std::string kept;              // what `framed` points into, unless it is the caller's
     net::budget_share kept_share;  // for `kept` and `json`
-    std::string json;              // the message, once somebody has to read it
-    grpc::rest_request rest;       // of 0.3
+    std::unique_ptr<coming_request> coming;  // null: the request came whole
+    ::a2a::protobuf::tenant_field tenant;    // in `message`
+    std::string json;                        // the message, once somebody has to read it
+    grpc::rest_request rest;                 // of 0.3
     grpc::agent_choice chosen;
     std::unique_ptr<relay::call_repair> accepts;
 
@@ -63,23 +84,36 @@ public:
 
     net::routine<> serve(request_context& request);
 
+    // A request up to this size is held until it is whole; the beginning of a longer one says where it goes.
+    static constexpr std::uint64_t held_request = 64 * 1024;
+
 private:
+    static constexpr std::uint64_t whole_request = std::numeric_limits<std::uint64_t>::max();
+
+    // Those that are no part of another one's frame end before the wait for the agent, or few calls need them.
     std::optional<core::error> read_head(const request_context& request, grpc_call& call) const;
-    net::routine<core::result<>> read_message(request_context& request, grpc_call& call);
-    net::routine<core::result<>> gather_message(request_context& request, grpc_call& call);
-    static core::result<> split(grpc_call& call);
+    std::optional<core::result<>> take_message(const request_context& request, grpc_call& call) const;
+    [[gnu::noinline]] net::routine<core::result<>>
+    gather_message(request_context& request, grpc_call& call, std::uint64_t enough);
     core::result<> choose(request_context& request, grpc_call& call) const;
     std::optional<net::routine<>> admit(request_context& request) const;
-    net::routine<> serve_call(request_context& request, grpc_call& call);
-    net::routine<> serve_health(request_context& request, grpc_call& call);
-    net::routine<> serve_service(request_context& request, grpc_call& call);
+    [[gnu::noinline]] net::routine<bool> prepare_call(request_context& request, grpc_call& call);
+    [[gnu::noinline]] net::routine<bool> prepare_service(request_context& request, grpc_call& call);
+    [[gnu::noinline]] net::routine<> serve_health(request_context& request, grpc_call& call);
     std::optional<net::routine<>> extended_card_answer(request_context& request, grpc_call& call) const;
-    net::routine<bool> refuse_content(request_context& request, grpc_call& call);
-    net::routine<::a2a::translation<>> make_json(request_context& request, grpc_call& call);
-    bool is_edited(const request_context& request, ::a2a::operation what) const noexcept;
-    static void pass_service(const request_context& request, grpc_call& call, std::string_view body);
+    [[gnu::noinline]] net::routine<bool> refuse_content(request_context& request, grpc_call& call);
+    static core::result<> find_names(request_context& request, grpc_call& call, const task_guard& guard);
+    [[gnu::noinline]] net::routine<bool> read_json(request_context& request, grpc_call& call);
+    [[gnu::noinline]] net::routine<::a2a::translation<>> make_json(request_context& request, grpc_call& call);
+    static bool sends(const ::a2a::protobuf::service_method& method) noexcept
+    {
+        return method.what == ::a2a::operation::send || method.what == ::a2a::operation::stream;
+    }
+    static bool is_edited(const request_context& request, const grpc_call& call);
+    static void pass_service(const request_context& request, grpc_call& call);
     void pass_as_it_is(request_context& request, grpc_call& call, const model::agent_interface& to) const;
-    net::routine<> translate_call(request_context& request, grpc_call& call, const model::agent_interface* to);
+    [[gnu::noinline]] net::routine<>
+    translate_call(request_context& request, grpc_call& call, const model::agent_interface* to);
     static net::routine<> send_health(request_context& request, std::optional<bool> serving);
 
     const request::access_guard& guard_;

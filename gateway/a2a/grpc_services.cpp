@@ -15,9 +15,6 @@ namespace {
 
 using core::errc;
 
-// A request up to this size, if it has come whole, is sent as one, which may be repeated.
-constexpr std::uint64_t held_request = 64 * 1024;
-
 // The field `service` of a HealthCheckRequest (grpc/health/v1/health.proto). Nothing: it is not one.
 std::optional<std::string_view> asked_service(std::string_view message)
 {
@@ -30,33 +27,6 @@ std::optional<std::string_view> asked_service(std::string_view message)
     return named ? std::optional{message.substr(2)} : std::nullopt;
 }
 
-// Whether a request that is passed on in pieces is messages that are small enough.
-class checked_messages {
-public:
-    explicit checked_messages(std::uint64_t limit)
-        : reader_{limit}
-    {
-    }
-
-    core::result<> operator()(std::string_view piece)
-    {
-        using enum net::grpc::message_reader::fault;
-        while (!piece.empty() && reader_.problem() == none) {
-            reader_.next(piece);
-        }
-        if (reader_.problem() == none) {
-            return {};
-        }
-        return core::caller_error(
-            reader_.problem() == too_large ? errc::body_too_large : errc::bad_request,
-            "a message"
-        );
-    }
-
-private:
-    net::grpc::message_reader reader_;
-};
-
 }  // namespace
 
 net::routine<> grpc_route::serve_health(request_context& request, grpc_call& call)
@@ -65,8 +35,12 @@ net::routine<> grpc_route::serve_health(request_context& request, grpc_call& cal
         co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
         co_return;
     }
-    auto ready = co_await read_message(request, call);
-    const auto service = ready ? asked_service(call.message) : std::nullopt;
+    auto taken = take_message(request, call);
+    if (!taken) {
+        taken = co_await gather_message(request, call, held_request);
+    }
+    auto ready = std::move(*taken);
+    const auto service = ready && call.whole ? asked_service(call.message) : std::nullopt;
     if (ready && !service) {
         ready = core::caller_error(errc::bad_request, "not a HealthCheckRequest");
     }
@@ -125,40 +99,43 @@ net::routine<> grpc_route::send_health(request_context& request, std::optional<b
     }
 }
 
-// A service of the agent's that its record lets through.
-net::routine<> grpc_route::serve_service(request_context& request, grpc_call& call)
+// A service of the agent's that its record lets through. False: the call is answered.
+net::routine<bool> grpc_route::prepare_service(request_context& request, grpc_call& call)
 {
     request.record.where = model::route::relay;
     if (auto chosen = choose(request, call); !chosen) {
-        co_await request::respond_call_error(request, std::move(chosen).error());
-        co_return;
+        // Tools ask whoever it is for reflection, and go on without if it is not implemented.
+        const bool unnamed = chosen.error().code == errc::agent_unnamed && call.in_metadata.empty();
+        auto why = unnamed ? core::caller_error(errc::grpc_method_unknown) : std::move(chosen).error();
+        co_await request::respond_call_error(request, std::move(why));
+        co_return false;
     }
     if (auto denied = admit(request)) {
         co_await std::move(*denied);
-        co_return;
+        co_return false;
     }
     constexpr std::string_view no_method;
     const auto& services = request.agent->record.relay_services;
     if (!request.agent->takes_a2a() || std::ranges::find(services, call.service()) == services.end()) {
         co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
-        co_return;
+        co_return false;
     }
     if (!may_call(request, no_method)) {
         co_await request::respond_forbidden(request, no_method);
-        co_return;
+        co_return false;
     }
-    // Nothing waits for more of a request: its agent may have to speak first.
-    const auto whole = request.caller.body_at_hand(held_request);
-    const std::string_view body = whole ? *whole : std::string_view{};
-    checked_messages check{settings_.limits.grpc_message};
-    if (auto good = check(body); !good) {
+    // Nothing waits for more of a request: its agent may have to speak first. One that has come whole may be repeated.
+    const auto here = request.caller.body_at_hand(held_request);
+    call.framed = here ? *here : std::string_view{};
+    call.whole = here.has_value();
+    call.coming = std::make_unique<coming_request>(settings_.limits.grpc_message, false);
+    if (auto good = call.coming->messages.add(call.framed, call.whole); !good) {
         co_await request::respond_call_error(request, std::move(good).error());
-        co_return;
+        co_return false;
     }
-    pass_service(request, call, body);
-    call.relayed.request.passed = !whole;
-    call.relayed.hooks.look_at_body = [check](std::string_view piece) mutable { return check(piece); };
-    co_await finish(request, call);
+    pass_service(request, call);
+    call.relayed.traits.both_ways = true;
+    co_return true;
 }
 
 }  // namespace gateway::a2a

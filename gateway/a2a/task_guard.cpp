@@ -115,6 +115,21 @@ bool task_guard::may_name_chain(std::string_view params, ::a2a::operation what) 
            });
 }
 
+bool task_guard::note_named(::a2a::named kind, std::string_view id, ::a2a::operation what, task_references& in) const
+{
+    if (kind == ::a2a::named::unclear) {
+        in.unclear = looks();
+        return false;
+    }
+    if (kind == ::a2a::named::task) {
+        return note_task(id, in);
+    }
+    if (chains_ != nullptr && has_message(what)) {
+        in.chain = chains_->name_of_context(id);
+    }
+    return note_context(id, what, in);
+}
+
 task_references task_guard::look(std::string_view params, ::a2a::operation what) const
 {
     task_references found;
@@ -127,16 +142,7 @@ task_references task_guard::look(std::string_view params, ::a2a::operation what)
     // By position is not how A2A calls its methods.
     found.unclear = looks_at_tasks && !extends && params.starts_with('[');
     if (!found.unclear) {
-        auto visit = [&](::a2a::named kind, std::string_view id) {
-            if (kind == ::a2a::named::unclear) {
-                found.unclear = looks_at_tasks;
-                return false;
-            }
-            if (kind == ::a2a::named::context && looks_at_chain) {
-                found.chain = chains_->name_of_context(id);
-            }
-            return kind == ::a2a::named::context ? note_context(id, what, found) : note_task(id, found);
-        };
+        auto visit = [&](::a2a::named kind, std::string_view id) { return note_named(kind, id, what, found); };
         static_cast<void>(::a2a::each_named(params, std::ref(visit)));  // no copy, which would be allocated
     }
     return found;
@@ -182,36 +188,37 @@ relay::task_terms shown_tasks(
     };
 }
 
-net::routine<> respond_named(request_context& request, const task_references& named)
+core::error refusal_of(request_context& request, const task_references& named)
 {
     if (named.unclear) {
-        return request::respond_call_error(
-            request,
-            core::caller_error(core::errc::invalid_params, "an id that is no text, or a member that stands twice")
-        );
+        return core::caller_error(core::errc::invalid_params, "an id that is no text, or a member that stands twice");
     }
     request.record.denied = model::denial::task;
-    if (named.hidden_task) {
-        return request::respond_call_error(
-            request,
-            core::caller_error(core::errc::task_not_found, "a task of another principal")
-        );
+    return named.hidden_task ? core::caller_error(core::errc::task_not_found, "a task of another principal")
+                             : core::caller_error(core::errc::invalid_params, "a context of another principal");
+}
+
+net::routine<> respond_named(request_context& request, const task_references& named)
+{
+    return request::respond_call_error(request, refusal_of(request, named));
+}
+
+void note_conversation_at(request_context& request, std::string_view context)
+{
+    constexpr std::size_t longest = 256;
+    if (request.trace.recorded() && context.size() <= longest) {
+        request.trace.set_conversation(context);
     }
-    return request::respond_call_error(
-        request,
-        core::caller_error(core::errc::invalid_params, "a context of another principal")
-    );
 }
 
 void note_conversation(request_context& request, std::string_view params)
 {
-    constexpr std::size_t longest = 256;
     if (!request.trace.recorded()) {
         return;
     }
     auto visit = [&](::a2a::named kind, std::string_view id) {
-        if (kind == ::a2a::named::context && id.size() <= longest) {
-            request.trace.set_conversation(id);
+        if (kind == ::a2a::named::context) {
+            note_conversation_at(request, id);
         }
         return true;
     };

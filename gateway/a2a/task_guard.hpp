@@ -2,7 +2,9 @@
 // principal. gateway/access/task_index.hpp knows both. Finds the chain of calls that the context of a message is.
 #pragma once
 
+#include "a2a/dialect/named_tasks.hpp"
 #include "a2a/method.hpp"
+#include "core/error.hpp"
 #include "gateway/access/chain_limits.hpp"
 #include "gateway/access/task_index.hpp"
 #include "gateway/relay/relay_call.hpp"
@@ -43,6 +45,9 @@ public:
 
     // Whether the parameters of this operation may name a chain, by a look that reads no JSON.
     bool may_name_chain(std::string_view params, ::a2a::operation what) const noexcept;
+
+    // Adds what is known of an id that the call names. False: nothing else is to be looked for, the call may be refused.
+    bool note_named(::a2a::named kind, std::string_view id, ::a2a::operation what, task_references& in) const;
 
     // Finds the references in the parameters of a JSON-RPC call, which have passed a scan.
     task_references look(std::string_view params, ::a2a::operation what) const;
@@ -96,11 +101,17 @@ private:
     access::task_index::holding holding_ = access::task_index::holding::open;
 };
 
-// Answers a call that is refused for what it names. Of what belongs to another principal it notes that it was denied: a task is one
-// that the agent does not know. The request outlives the routine.
+// Why a call is refused for what it names. Of what belongs to another principal it notes that it was denied: a task is one
+// that the agent does not know.
+core::error refusal_of(request_context& request, const task_references& named);
+
+// Answers it so. The request outlives the routine.
 net::routine<> respond_named(request_context& request, const task_references& named);
 
-// Keeps the context that the parameters of a recorded call name, for its span. They have passed a scan.
+// Keeps the context of a recorded call for its span.
+void note_conversation_at(request_context& request, std::string_view context);
+
+// The same of the context that the parameters of a recorded call name, for its span. They have passed a scan.
 void note_conversation(request_context& request, std::string_view params);
 
 }  // namespace gateway::a2a

@@ -170,11 +170,11 @@ struct outgoing_request {
     std::string_view lines{};    // further lines of the head
     std::string inside{};        // a line that tells a server within the process whose the request is; else empty
     std::string_view cookies{};  // of the agent's session, beside the agent's own
-    std::string_view body;       // held by the caller's connection, whole
+    std::string_view body;       // held by the caller's connection, whole, or with `passed` its beginning
     std::optional<std::string> extensions{
     };  // a line instead of the caller's fields of extensions; nullopt: these pass
     std::string head_text{};    // what `head` points into, if it was made for this call
-    bool passed = false;        // instead of `body`: what the caller sends, piece by piece as it comes
+    bool passed = false;        // behind `body`: what the caller sends, piece by piece as it comes
     bool translated = false;    // `body` is not what the caller sent: its fields are in `lines`
     bool says_version = false;  // `lines` has the A2A-Version of the agent's, which replaces the caller's
     bool says_session = false;  // the same of Last-Event-ID and MCP-Protocol-Version
@@ -193,6 +193,7 @@ struct call_traits {
     bool as_events = false;   // JSON becomes an event
     bool forwarded = false;   // to another replica, which gets it as the caller sent it, and answers the caller
     bool by_grpc = false;     // the agent is called by gRPC
+    bool both_ways = false;   // the caller may be silent between the messages that it sends, for as long as an agent
     bool messages = false;    // so does the caller call, and what both send passes as it comes, with trailers
 };
 
@@ -221,8 +222,9 @@ struct relay_hooks {
     std::shared_ptr<side_codec> codec;  // of the agent's side; null: what comes is as it came
     // With traits.messages: from now on gives each message of the answer as JSON. Empty: it cannot.
     std::function<void(std::function<void(std::string_view json)> to)> show_messages;
-    // Looks at the next piece of a body that is passed, before the agent gets it; fails with what the caller gets. Empty: nobody looks.
-    std::function<core::result<>(std::string_view piece)> look_at_body;
+    // Looks at the next piece of a body that is passed, before the agent gets it, which has all that came before; fails with what the
+    // caller gets. Empty: nobody looks.
+    std::function<core::result<>(std::string_view piece, bool last)> look_at_body;
     ::mcp::tool_scan* tool = nullptr;  // that sees the answer; null: it is not to a call of a tool
     task_terms tasks{};
 };

@@ -16,7 +16,8 @@ public:
     // `rate` in bytes a second; 0: any.
     body_pace(std::uint64_t rate, core::duration grace) noexcept
         : rate_{rate},
-          grace_{grace}
+          grace_{grace},
+          credit_{grace}
     {
     }
 

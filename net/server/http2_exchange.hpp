@@ -39,6 +39,9 @@ public:
     void lose() noexcept;
     void wake() { alarm_.wake().set(); }
 
+    static void* operator new(std::size_t size) { return frame_pool::take(size); }
+    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::give(memory, size); }
+
     std::int32_t id() const noexcept { return id_; }
     // After serve(): gives back what the stream has of the session.
     void end();

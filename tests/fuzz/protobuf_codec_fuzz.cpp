@@ -1,6 +1,6 @@
 // Any bytes as a message or as JSON of any type, by the codec and by libprotobuf: what both take means one message, what one refuses the
 // other refuses too, but for what the codec is stricter in. The first byte chooses the direction, the second one the type.
-#include "a2a/protobuf/canonical.hpp"
+#include "a2a/protobuf/wire.hpp"
 #include "a2a/protobuf/codec.hpp"
 #include "a2a/protobuf/fields.hpp"
 #include "a2a/protobuf/methods.hpp"
@@ -147,8 +147,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto& type = data[1] % 2 == 0 ? *method.request : *method.response;
     if (data[0] % 2 == 0) {
         check_bytes(type, input);
-        std::string edited{input};
-        if (set_tenant(type, edited, "t").has_value()) {
+        const auto found = find_tenant(type, input);
+        if (found.has_value()) {
+            std::string edited{input};
+            replace_tenant(type, edited, *found, "t");
             require(find_tenant(type, edited).has_value(), "an edited message is a message", input, edited);
         }
     } else {

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include <vector>
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 using namespace a2a::protobuf;
 using tests::delimited;
@@ -60,68 +62,143 @@ TEST_CASE("Two tenants, one that is not UTF-8 and bytes that are no message are 
 
 TEST_CASE("A tenant is set, replaced and removed")
 {
-    auto bytes = delimited(1, "task");
     const auto& type = v1::list_task_push_notification_configs_request;
-    REQUIRE(set_tenant(type, bytes, "one").has_value());
-    CHECK(find_tenant(type, bytes)->value == "one");
-    CHECK(find_string(type, bytes, "taskId").value() == "task");
-    REQUIRE(set_tenant(type, bytes, std::string(200, 'x')).has_value());
-    CHECK(find_tenant(type, bytes)->value == std::string(200, 'x'));
-    REQUIRE(set_tenant(type, bytes, "").has_value());
-    CHECK(bytes == delimited(1, "task"));
-
-    auto twice = delimited(1, "a") + delimited(1, "b");
-    const auto before = twice;
-    CHECK(failure(set_tenant(v1::get_task_request, twice, "c")) == "-32602 tenant: is given twice");
-    CHECK(twice == before);
+    const auto with = [&](std::string bytes, std::string_view tenant) {
+        const auto old = find_tenant(type, bytes);
+        REQUIRE(old.has_value());
+        replace_tenant(type, bytes, *old, tenant);
+        return bytes;
+    };
+    const auto one = with(delimited(1, "task"), "one");
+    CHECK(find_tenant(type, one)->value == "one");
+    CHECK(one.size() == delimited(1, "task").size() + delimited(4, "one").size());
+    const auto longer = with(one, std::string(200, 'x'));
+    CHECK(find_tenant(type, longer)->value == std::string(200, 'x'));
+    CHECK(with(longer, "") == delimited(1, "task"));
 
     auto old = delimited(1, "tasks/t");
-    REQUIRE(set_tenant(v03::get_task_request, old, "c").has_value());
+    replace_tenant(v03::get_task_request, old, {}, "c");
     CHECK(old == delimited(1, "tasks/t"));
 }
 
-TEST_CASE("A string is found at its path")
+namespace {
+
+using told = request_scan::told;
+
+std::string whole_request()
 {
-    const auto message =
-        delimited(1, "m") + delimited(3, "task") + delimited(2, "context") + delimited(8, "r1") + delimited(8, "r2");
-    const auto bytes = delimited(1, "ten") + delimited(2, message);
-    CHECK(find_string(v1::send_message_request, bytes, "message.taskId").value() == "task");
-    CHECK(find_string(v1::send_message_request, bytes, "message.contextId").value() == "context");
-    CHECK(find_string(v1::send_message_request, bytes, "message.referenceTaskIds").value() == "r1");
-    CHECK(
-        find_string(v1::send_message_request, bytes, "configuration.taskPushNotificationConfig.taskId").value().empty()
-    );
-    CHECK(find_string(v03::send_message_request, delimited(1, message), "message.taskId").value() == "task");
+    const auto message = delimited(1, "m") + delimited(3, "task") + delimited(2, "context") + varint(4, 1) +
+                         delimited(5, delimited(1, "text")) + delimited(8, "r1") + delimited(8, "r2");
+    const auto push = delimited(1, "not ours") + delimited(3, "p-task") + delimited(4, "http://x");
+    return delimited(1, "ten") + delimited(2, message) + delimited(3, delimited(2, push)) + varint(15, 300);
 }
 
-TEST_CASE("Every string at a path is visited until it is enough")
+// All that a request in pieces of this size tells, and how it ends.
+std::string told_by(const message_type& type, std::string_view bytes, std::size_t piece)
 {
-    const auto bytes = delimited(1, delimited(1, "a")) + varint(3, 7) + delimited(1, "") +
-                       delimited(1, delimited(1, "b")) + delimited(1, delimited(1, "c"));
-    std::vector<std::string> seen;
-    REQUIRE(each_string(v1::list_tasks_response, bytes, "tasks.id", [&](std::string_view id) {
-                seen.emplace_back(id);
-                return id != "b";
-            }).has_value());
-    CHECK(seen == std::vector<std::string>{"a", "b"});
+    request_scan scan{type};
+    std::string all;
+    const auto note = [&](told what, std::string_view value) {
+        all += what == told::context ? "c:" : what == told::task ? "t:" : "u:";
+        all.append(value) += ' ';
+        return true;
+    };
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        if (const auto read = scan.feed(bytes.substr(at, piece), note); !read) {
+            return all + failure(read);
+        }
+    }
+    const auto& tenant = scan.tenant();
+    return all + tenant.value + '@' + std::to_string(tenant.begin) + '-' + std::to_string(tenant.end) +
+           (scan.whole() ? "" : " cut off");
 }
 
-TEST_CASE("A field that stands twice on the way to a string is refused, since readers merge it")
+}  // namespace
+
+TEST_CASE("What a request names is found in any pieces")
 {
+    const auto bytes = whole_request();
+    for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+        CAPTURE(piece);
+        CHECK(
+            told_by(v1::send_message_request, bytes, piece) ==
+            "t:task c:context t:r1 t:r2 t:p-task u:http://x ten@0-5"
+        );
+    }
+    const auto old = delimited(1, delimited(2, "c") + delimited(3, "t")) +
+                     delimited(2, delimited(2, delimited(2, "http://y"))) + delimited(9, "unknown");
+    CHECK(told_by(v03::send_message_request, old, 3) == "c:c t:t u:http://y @0-0");
+    CHECK(told_by(v1::send_message_request, std::string_view{bytes}.substr(0, bytes.size() - 1), 7).ends_with(" cut off"));
+}
+
+TEST_CASE("A field that stands twice on the way to a string is refused, since readers merge it, in any pieces")
+{
+    struct row {
+        std::string bytes;
+        const char* why;
+    };
     const auto message = delimited(2, delimited(3, "mine"));
+    const row rows[]{
+        {message + delimited(2, delimited(3, "yours")), "t:mine -32602 message: is given twice"},
+        {message + delimited(2, ""), "t:mine -32602 message: is given twice"},
+        {delimited(2, delimited(3, "a") + delimited(3, "b")), "t:a -32602 message.taskId: is given twice"},
+        {delimited(1, "a") + delimited(2, "") + delimited(1, "b"), "-32602 tenant: is given twice"},
+        {delimited(2, delimited(2, "\x80")), "-32602 message.contextId: is not UTF-8"},
+        {delimited(2, "\x1A\x7F"), "-32700 message.taskId: is cut off"},
+        {delimited(2, "\x1A"), "@0-0 cut off"},
+        {delimited(2, "\x1A") + delimited(15, "x"), "-32700 message.taskId: is cut off"},
+        {delimited(2, "\x13"), "-32700 message: has a group"},
+        {std::string("\x00\x01", 2), "-32700 : has a field number that does not exist"},
+        {std::string("\x0F"), "-32700 : has an unknown wire type"},
+        {std::string(6, '\x82'), "-32700 : has a varint that is too long"},
+        {"\x78" + std::string(11, '\x82'), "-32700 : has a varint that is too long"},
+    };
+    for (const auto& each : rows) {
+        CAPTURE(each.why);
+        for (std::size_t piece = 1; piece <= each.bytes.size(); ++piece) {
+            CHECK(told_by(v1::send_message_request, each.bytes, piece) == each.why);
+        }
+    }
+}
+
+TEST_CASE("A text is found up to 64 KiB, and one byte more is refused")
+{
+    const auto length = [](std::size_t size) {
+        const auto bytes = delimited(2, delimited(3, std::string(size, 'x')));
+        return told_by(v1::send_message_request, bytes, 1000).size();
+    };
+    CHECK(length(request_scan::longest_text) == request_scan::longest_text + std::string{"t: @0-0"}.size());
     CHECK(
-        failure(find_string(v1::send_message_request, message + delimited(2, delimited(3, "yours")), "message.taskId")
-        ) == "-32602 message: is given twice"
+        told_by(v1::send_message_request, delimited(1, std::string(request_scan::longest_text + 1, 'x')), 1000) ==
+        "-32602 tenant: is too long"
     );
-    CHECK(
-        failure(find_string(v1::send_message_request, message + delimited(2, ""), "message.taskId")) ==
-        "-32602 message: is given twice"
-    );
-    CHECK(
-        failure(
-            find_string(v1::send_message_request, delimited(2, delimited(3, "a") + delimited(3, "b")), "message.taskId")
-        ) == "-32602 message.taskId: is given twice"
-    );
-    CHECK(failure(find_string(v1::get_task_request, delimited(2, "\x80"), "id")) == "-32602 id: is not UTF-8");
-    CHECK_THROWS(find_string(v1::get_task_request, "", "name"));
+}
+
+TEST_CASE("Once it is settled where a request goes, neither a tenant nor the task or context of its message may come")
+{
+    const auto late = [](std::string_view bytes) {
+        request_scan scan{v1::send_message_request};
+        const auto note = [](told, std::string_view) { return true; };
+        REQUIRE(scan.feed(delimited(15, "before"), note).has_value());
+        scan.settle();
+        const auto read = scan.feed(bytes, note);
+        return read ? "" : failure(read);
+    };
+    CHECK(late(delimited(1, "ten")) == "-32602 tenant: comes too late in the message");
+    CHECK(late(delimited(2, delimited(2, "c"))) == "-32602 message.contextId: comes too late in the message");
+    CHECK(late(delimited(2, delimited(3, "t"))) == "-32602 message.taskId: comes too late in the message");
+    CHECK(late(delimited(2, delimited(8, "r")) + delimited(3, delimited(2, delimited(3, "t")))).empty());
+}
+
+TEST_CASE("A request is read no further once its reader says so")
+{
+    request_scan scan{v1::send_message_request};
+    int seen = 0;
+    const auto once = [&](told, std::string_view) {
+        ++seen;
+        return false;
+    };
+    REQUIRE(scan.feed(whole_request(), once).has_value());
+    REQUIRE(scan.feed(whole_request(), once).has_value());
+    CHECK(seen == 1);
 }
