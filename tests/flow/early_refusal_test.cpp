@@ -73,8 +73,10 @@ TEST_CASE("a caller that is refused while it sends 5 MB can send all of it, and 
             caller.send(body);
             const auto got = caller.read_response();
             CHECK(got.status == each.status);
-            CHECK(got.header("Connection") == "close");
-            CHECK(caller.closed_by_peer());
+            if (!test_support::over_http2()) {
+                CHECK(got.header("Connection") == "close");
+                CHECK(caller.closed_by_peer());
+            }
         }
         CHECK(x.agent.request_count() == 0);
         CHECK(x.gateway.wait_for_metric("cardea_connections_open", 0));

@@ -64,7 +64,7 @@ TEST_CASE("A stop with 100 clients of programs that listen takes no longer than 
         CHECK(each.read_until("0\r\n\r\n").find("\"error\"") == std::string::npos);
     }
     CHECK(x.gateway().wait_until_stopped(20s));
-    CHECK(steady::now() - begun < 1200ms);
+    CHECK(steady::now() - begun < (test_support::over_http2() ? 2200ms : 1200ms));  // the final GOAWAY comes after 1 s
 }
 
 TEST_CASE(

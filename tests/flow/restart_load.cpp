@@ -146,7 +146,7 @@ void restart_load::call(std::uint64_t first)
             if (answer.status != 200 || answer.body != result_of(text)) {
                 lose(text + ": " + std::to_string(answer.status) + ' ' + answer.body);
             }
-            if (answer.header("Connection") == "close") {
+            if (answer.header("Connection") == "close" || connection->told_to_leave()) {
                 connection.reset();
             }
             ++calls_;

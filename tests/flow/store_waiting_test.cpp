@@ -137,7 +137,9 @@ TEST_CASE("A gateway whose database is away says so on all its addresses, and se
         check_that_it_waits(request(port, "POST", "/healthz"));
         check_that_it_waits(request(port, "POST", "/rpc", {{"Content-Type", "application/json"}}, "{}"));
         check_that_it_waits(request(port, "GET", "/agents/a/.well-known/agent-card.json"));
-        CHECK(request(port, "GET", "/", {{"Bad Field", "x"}}).status == 400);
+        if (!test_support::over_http2()) {  // which resets the stream
+            CHECK(request(port, "GET", "/", {{"Bad Field", "x"}}).status == 400);
+        }
     }
     CHECK(gateway.count(listening) == 0);
 

@@ -51,6 +51,11 @@ std::string http2_agent::url(std::string_view path) const
     return scheme + "://127.0.0.1:" + std::to_string(port()) + std::string{path};
 }
 
+void http2_agent::take(int socket)
+{
+    server_->take(socket);
+}
+
 void http2_agent::say(std::size_t request, h2::script more)
 {
     server_->say(request, std::move(more));

@@ -81,6 +81,9 @@ public:
     std::uint16_t port() const noexcept;
     std::string url(std::string_view path = "") const;
 
+    // A connection whose preface is about to come; the agent closes it.
+    void take(int socket);
+
     // More on the stream of a request, by its index in order of arrival, from 0.
     void say(std::size_t request, h2::script more);
 

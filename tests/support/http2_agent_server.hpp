@@ -57,6 +57,9 @@ public:
     ~server()
     {
         stop();
+        for (const auto socket : taken_) {
+            ::close(socket);
+        }
         ::close(listener_);
         ::close(wake_);
     }
@@ -98,6 +101,15 @@ public:
         {
             const std::lock_guard held{mutex_};
             said_.emplace_back(index, std::move(more));
+        }
+        wake();
+    }
+
+    void take(int socket)
+    {
+        {
+            const std::lock_guard held{mutex_};
+            taken_.push_back(socket);
         }
         wake();
     }
@@ -173,12 +185,21 @@ private:
             }
             std::erase_if(connections_, [](const auto& each) { return each->over; });
             if ((wanted[0].revents & POLLIN) != 0) {
-                accept();
+                hold(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+            }
+            for (const auto socket : taken()) {
+                hold(socket);
             }
             const std::lock_guard held{mutex_};
             open_ = connections_.size();
             changed_.notify_all();
         }
+    }
+
+    std::vector<int> taken()
+    {
+        const std::lock_guard held{mutex_};
+        return std::exchange(taken_, {});
     }
 
     void forget(const connection& on)
@@ -190,14 +211,15 @@ private:
         }
     }
 
-    void accept()
+    void hold(int socket)
     {
-        auto made = std::make_unique<connection>();
-        made->of = this;
-        made->socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-        if (made->socket < 0) {
+        if (socket < 0) {
             return;
         }
+        auto made = std::make_unique<connection>();
+        made->of = this;
+        made->socket = socket;
+        ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) & ~O_NONBLOCK);
         const int on = 1;
         ::setsockopt(made->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         {
@@ -550,6 +572,7 @@ private:
     std::unique_ptr<SSL_CTX, ssl_free> context_;
     std::vector<std::unique_ptr<connection>> connections_;
     std::vector<std::pair<std::size_t, h2::script>> said_;
+    std::vector<int> taken_;  // sockets that the thread has not begun
     bool stopping_ = false;
     std::thread thread_;
 };

@@ -129,14 +129,14 @@ public:
           }
     {
         const std::lock_guard held{fronts_mutex};
-        fronts.insert(front_.port());
+        fronts.insert(agent_);
     }
 
     ~state()
     {
         {
             const std::lock_guard held{fronts_mutex};
-            fronts.erase(front_.port());
+            fronts.erase(agent_);
         }
         front_.stop();
         {
@@ -151,7 +151,7 @@ public:
         }
     }
 
-    std::uint16_t port() const noexcept { return front_.port(); }
+    void take(int socket) { front_.take(socket); }
 
 private:
     // In the front's thread.
@@ -282,9 +282,9 @@ http2_front::http2_front(std::uint16_t agent)
 
 http2_front::~http2_front() = default;
 
-std::uint16_t http2_front::port() const noexcept
+void http2_front::take(int socket)
 {
-    return state_->port();
+    state_->take(socket);
 }
 
 bool http2_front::has(std::uint16_t port)

@@ -1,5 +1,6 @@
 // Speaks HTTP/2 in front of an agent of HTTP/1.1, so that what is tested with a scripted agent is tested over both. A request goes to the
-// agent when it is whole; what comes back goes on as it comes. On 127.0.0.1, port 0, with threads of its own.
+// agent when it is whole; what comes back goes on as it comes. The agent gives it the connections that begin with the preface, so that
+// whoever speaks HTTP/1.1 to the agent's port still does. With threads of its own.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,10 @@ public:
     http2_front(const http2_front&) = delete;
     http2_front& operator=(const http2_front&) = delete;
 
-    std::uint16_t port() const noexcept;
+    // A connection whose preface is about to come; the front closes it.
+    void take(int socket);
 
-    // Whether a front has this port.
+    // Whether the agent at this port has a front.
     static bool has(std::uint16_t port);
 
 private:
@@ -25,7 +27,7 @@ private:
     std::unique_ptr<state> state_;
 };
 
-// CARDEA_TEST_AGENT_HTTP=2 is in the environment: scripted agents without TLS have a front.
+// CARDEA_TEST_AGENT_HTTP=2 is in the environment: scripted agents without TLS have a front, and a2a_agent() asks them for HTTP/2.
 bool agents_speak_http2();
 
 }  // namespace test_support

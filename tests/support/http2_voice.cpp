@@ -50,6 +50,9 @@ struct http2_voice::call final : net::http2::stream_user {
             head.text.insert(head.text.size() - 2, "content-length: 0\r\n");
         }
         text += head.text;
+        if (status >= 200) {
+            head_end = text.size() - 2;
+        }
     }
     void on_body(std::string_view piece) override
     {
@@ -82,7 +85,9 @@ struct http2_voice::call final : net::http2::stream_user {
     std::string body;  // to be sent
     bool last = false;
     bool to_head = false;
+    bool closes = false;  // its caller wants no other on the connection
     std::string text;
+    std::size_t head_end = 0;  // where another field fits into `text`; 0: nowhere
     std::string trailers;
     bool chunked = false;
     bool whole = false;
@@ -126,7 +131,7 @@ bool http2_voice::begin_call()
     parser_.reset();
     const auto parsed = parser_.parse(said_);
     if (!parsed) {
-        return false;
+        return begin_refused_call();
     }
     if (*parsed == 0) {
         return true;
@@ -137,6 +142,7 @@ bool http2_voice::begin_call()
     chunked_ = head.body == net::http1::framing::chunked;
     decoder_ = net::http1::chunked_decoder{};
     made.last = body_left_ == 0 && !chunked_;
+    made.closes = !head.keep_alive;
     const auto id = session_.request(std::string_view{said_}.substr(0, *parsed), made, made.last);
     if (!id) {
         return false;
@@ -145,6 +151,23 @@ bool http2_voice::begin_call()
     saying_ = made.last ? nullptr : &made;
     said_.erase(0, *parsed);
     return true;
+}
+
+// Says a head that breaks a rule, as far as HTTP/2 has words for it.
+bool http2_voice::begin_refused_call()
+{
+    const auto line = std::string_view{said_}.substr(0, said_.find("\r\n"));
+    const auto end = said_.find("\r\n\r\n");
+    if (end == std::string::npos || std::ranges::count(line, ' ') != 2 || !line.ends_with(" HTTP/1.1")) {
+        return false;
+    }
+    auto& made = *calls_.emplace_back(std::make_unique<call>(session_, /*head=*/false));
+    made.last = true;
+    made.closes = true;
+    const auto id = session_.request(std::string_view{said_}.substr(0, end + 4), made, /*last=*/true);
+    said_.clear();
+    made.id = id ? *id : 0;
+    return id.has_value();
 }
 
 void http2_voice::say_body()
@@ -178,6 +201,10 @@ void http2_voice::hear(std::string_view frames, std::string& text)
     session_.feed(frames, std::chrono::steady_clock::now());
     while (!calls_.empty()) {
         auto& first = *calls_.front();
+        if ((leaving_ || first.closes) && first.head_end > 0) {
+            first.text.insert(first.head_end, "Connection: close\r\n");
+        }
+        first.head_end = 0;
         text += std::exchange(first.text, {});
         if (!first.whole) {
             ended_ = ended_ || first.closed;
@@ -189,9 +216,15 @@ void http2_voice::hear(std::string_view frames, std::string& text)
         if (!first.closed) {
             session_.reset(first.id, error_code::cancel);
         }
+        ended_ = ended_ || first.closes;
         calls_.pop_front();
     }
     ended_ = ended_ || session_.done();
+}
+
+bool http2_voice::waits_for_credit() const noexcept
+{
+    return std::ranges::any_of(calls_, [](const auto& each) { return !each->closed && !each->body.empty(); });
 }
 
 std::string http2_voice::take_frames()

@@ -91,6 +91,11 @@ std::string http_version()
     return wants_http2() ? "2.0" : "1.1";
 }
 
+bool over_http2()
+{
+    return wants_http2();
+}
+
 http_client::http_client(std::uint16_t port, std::chrono::milliseconds timeout)
     : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)},
       timeout_{timeout}
@@ -246,9 +251,16 @@ bool http_client::try_send(std::string_view data)
         return send_bytes(data);
     }
     if (!voice_->say(data)) {
-        fail("a request that HTTP/2 cannot say");
+        fail(voice_->leaving() ? "the peer has sent GOAWAY" : "a request that HTTP/2 cannot say");
     }
-    return send_bytes(voice_->take_frames());
+    const bool sent = send_bytes(voice_->take_frames());
+    // Credit comes only to a reader. A peer that gives none for so long means to give none.
+    constexpr std::chrono::milliseconds credit_patience{100};
+    while (sent && !ended_ && voice_->waits_for_credit() &&
+           wait_for(POLLIN, std::chrono::steady_clock::now() + credit_patience)) {
+        take_some();
+    }
+    return sent;
 }
 
 bool http_client::send_bytes(std::string_view data)
@@ -283,28 +295,34 @@ bool http_client::fill(std::chrono::milliseconds timeout)
     }
     const auto by = std::chrono::steady_clock::now() + timeout;
     for (;;) {
-        std::array<char, 64 * 1024> block;
-        const auto received = receive_now(block.data(), block.size());
-        if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
+        const auto before = buffer_.size();
+        if (!take_some()) {
             if (!wait_for(POLLIN, by)) {
                 return false;
             }
             continue;
         }
-        const auto before = buffer_.size();
-        if (received <= 0) {
-            ended_ = true;
-        } else {
-            take({block.data(), static_cast<std::size_t>(received)});
-        }
+        ended_ = ended_ || (voice_ != nullptr && voice_->ended());
         if (ended_ || buffer_.size() > before) {
             return true;
         }
-        if (voice_ != nullptr && voice_->ended()) {
-            ended_ = true;
-            return true;
-        }
     }
+}
+
+// False: nothing has come.
+bool http_client::take_some()
+{
+    std::array<char, 64 * 1024> block;
+    const auto received = receive_now(block.data(), block.size());
+    if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return false;
+    }
+    if (received <= 0) {
+        ended_ = true;
+    } else {
+        take({block.data(), static_cast<std::size_t>(received)});
+    }
+    return true;
 }
 
 void http_client::take(std::string_view received)

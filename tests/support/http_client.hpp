@@ -40,6 +40,7 @@ struct tls_caller {
 
 // The version that clients speak, as `Via` has it.
 std::string http_version();
+bool over_http2();
 
 class http_client {
 public:
@@ -71,6 +72,8 @@ public:
     void reset();       // RST
     void close();
     std::uint16_t local_port() const;
+    // HTTP/2: the peer has sent GOAWAY, so that no request can begin.
+    bool told_to_leave() const noexcept { return voice_ != nullptr && voice_->leaving(); }
     SSL* tls() const noexcept { return tls_.get(); }
     // With TLS: the end was said in TLS, and not only by the connection's end.
     bool ended_in_order() const noexcept { return in_order_; }
@@ -81,6 +84,7 @@ private:
     };
 
     bool fill(std::chrono::milliseconds timeout);
+    bool take_some();
     bool send_bytes(std::string_view data);
     void take(std::string_view received);
     void shake_hands(const tls_caller& how);

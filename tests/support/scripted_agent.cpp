@@ -11,10 +11,12 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include <array>
 #include <list>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 namespace test_support {
@@ -69,6 +71,16 @@ recorded_request to_record(const http::request<http::string_body>& request)
 }
 
 namespace {
+
+// The connection preface is the one request with this method.
+asio::awaitable<bool> begins_http2(tcp::socket& socket)
+{
+    error_code failed;
+    co_await socket.async_wait(tcp::socket::wait_read, asio::redirect_error(asio::use_awaitable, failed));
+    std::array<char, 4> first{};
+    const auto size = socket.receive(asio::buffer(first), tcp::socket::message_peek, failed);
+    co_return std::string_view{first.data(), size} == "PRI ";
+}
 
 void rethrow(std::exception_ptr bug)
 {
@@ -137,17 +149,15 @@ scripted_agent::server::server(agent_options options)
     }
     tcp::acceptor acceptor{io_, {asio::ip::make_address(options.address), options.port}};
     port = acceptor.local_endpoint().port();
-    asio::co_spawn(io_, accept_connections(std::move(acceptor)), rethrow);
-    thread_ = std::thread{[this] { io_.run(); }};
     if (!tls_ && accepts_ == on_accept::serve && options.port == 0 && agents_speak_http2()) {
         front_.emplace(port);
-        port = front_->port();
     }
+    asio::co_spawn(io_, accept_connections(std::move(acceptor)), rethrow);
+    thread_ = std::thread{[this] { io_.run(); }};
 }
 
 scripted_agent::server::~server()
 {
-    front_.reset();
     io_.stop();
     thread_.join();
 }
@@ -162,8 +172,12 @@ asio::awaitable<void> scripted_agent::server::accept_connections(tcp::acceptor a
 
 asio::awaitable<void> scripted_agent::server::serve(tcp::socket socket, std::size_t number)
 {
-    const open_connection counted{ledger};
     error_code failed;  // of a peer that has left already: reading will tell
+    if (front_ && co_await begins_http2(socket)) {
+        front_->take(socket.release());
+        co_return;
+    }
+    const open_connection counted{ledger};
     socket.set_option(tcp::no_delay{true}, failed);
     if (!tls_ || accepts_ != on_accept::serve) {
         co_await converse(socket, number);
