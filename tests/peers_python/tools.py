@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients of the A2A SDK for Python of both generations and bindings call tools of MCP servers: tools.py PYTHON_03 PYTHON_1 PYTHON_FASTMCP. The
+"""Clients of the A2A SDK for Python of both generations and all bindings call tools of MCP servers: tools.py PYTHON_03 PYTHON_1 PYTHON_FASTMCP. The
 servers are those of tests/peers, whose packages have to be installed, and one of FastMCP. Exit code 1 if a client learns anything else than the tools say."""
 
 import http.client
@@ -102,12 +102,14 @@ def run(pythons, fastmcp):
         base = start_gateway(programs, fastmcp)
         for generation, python in pythons.items():
             for binding in BINDINGS:
+                if (generation, binding) == ('03', 'GRPC'):
+                    continue  # without a name of its own an agent offers gRPC of 1.0 only
                 wrong = differences(python, generation, base, binding)
                 print(f'{"FAIL" if wrong else "ok  "} tools, client {generation} {binding}', flush=True)
                 for each in wrong:
                     print(f'     {each}', flush=True)
                 failed += bool(wrong)
-    print(f'{failed} of 4 clients failed')
+    print(f'{failed} of 5 clients failed')
     return 1 if failed else 0
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 import uuid
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import (
@@ -112,6 +113,7 @@ async def main():
             config = ClientConfig(
                 streaming=streaming,
                 httpx_client=http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
                 supported_protocol_bindings=[binding],
                 use_client_preference=True,
             )
