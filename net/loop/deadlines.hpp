@@ -1,5 +1,6 @@
 // Deadlines of everything on one loop, swept by one timer. A timer per operation would cost a third of a relayed call;
-// here setting a deadline is one store. Coarse: a deadline fires up to `sweep_interval` late, never early.
+// here setting a deadline is one store. Coarse: a deadline fires up to `shortest_turn` late, one that is set for less than `sweep_interval`
+// up to that; never early.
 #pragma once
 
 #include "core/clock.hpp"
@@ -31,7 +32,8 @@ private:
     std::atomic<core::steady_time::rep> last_{core::steady_time::min().time_since_epoch().count()};
 };
 
-inline constexpr std::chrono::milliseconds sweep_interval{100};
+inline constexpr std::chrono::milliseconds sweep_interval{90};
+inline constexpr std::chrono::milliseconds shortest_turn{10};
 inline constexpr core::steady_time never = core::steady_time::max();
 
 // Something that wants to be told when its time is up. Linked for as long as it lives; one thread.
@@ -63,17 +65,23 @@ public:
     void start();
     void stop();
 
-    // Beats with every sweep. It lives as long as the deadlines.
+    // Tells everything whose time is up at `now`, which does not go back. Gives when to do so again. The timer calls it.
+    core::steady_time turn(core::steady_time now);
+
+    // Beats with every turn. It lives as long as the deadlines.
     const heartbeat& pulse() const noexcept { return pulse_; }
 
 private:
-    void sweep();
+    void run();
+    void sweep(core::steady_time now);
 
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, executor>
         timer_;
     using timed_list = boost::intrusive::list<timed, boost::intrusive::constant_time_size<false>>;
     timed_list all_;
-    timed_list due_;  // of the sweep under way
+    timed_list soon_;  // that were due before the next sweep when the last one came by
+    timed_list due_;   // of the turn under way
+    core::steady_time next_sweep_ = core::steady_time::min();
     bool stopped_ = true;
     heartbeat pulse_;
 };
