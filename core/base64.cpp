@@ -8,14 +8,14 @@
 namespace core {
 namespace {
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr std::string_view url_alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::uint8_t no_digit = 64;
 
-constexpr std::array<std::uint8_t, 256> values = [] {
+constexpr std::array<std::uint8_t, 256> digit_values = [] {
     std::array<std::uint8_t, 256> table{};
     table.fill(no_digit);
-    for (std::size_t i = 0; i < alphabet.size(); ++i) {
-        table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < url_alphabet.size(); ++i) {
+        table[static_cast<unsigned char>(url_alphabet[i])] = static_cast<std::uint8_t>(i);
     }
     return table;
 }();
@@ -39,11 +39,11 @@ std::string base64url(std::string_view bytes)
     for (const char c : bytes) {
         held = (held << 8U) | static_cast<unsigned char>(c);
         for (bits += 8; bits >= 6; bits -= 6) {
-            *out++ = alphabet[(held >> (bits - 6)) & 0x3FU];
+            *out++ = url_alphabet[(held >> (bits - 6)) & 0x3FU];
         }
     }
     if (bits > 0) {
-        *out = alphabet[(held << (6 - bits)) & 0x3FU];
+        *out = url_alphabet[(held << (6 - bits)) & 0x3FU];
     }
     return text;
 }
@@ -76,7 +76,7 @@ std::optional<std::size_t> from_base64url(std::string_view text, std::span<char>
     std::uint32_t held = 0;
     unsigned bits = 0;
     for (const char c : text) {
-        const auto value = values[static_cast<unsigned char>(c)];
+        const auto value = digit_values[static_cast<unsigned char>(c)];
         if (value == no_digit) {
             return std::nullopt;
         }
