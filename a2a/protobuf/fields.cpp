@@ -35,7 +35,7 @@ const field_row* tenant_of(const message_type& type) noexcept
 
 }  // namespace
 
-void replace_tenant(const message_type& type, std::string& bytes, const tenant_field& old, std::string_view tenant)
+void replace_tenant(const message_type& type, std::string& bytes, field_place old, std::string_view tenant)
 {
     const auto* const row = tenant_of(type);
     std::string field;
@@ -240,7 +240,7 @@ translation<> request_scan::take_text(std::string_view piece, const visitor& eac
         return refuse("is not UTF-8", rpc_code::invalid_params);
     }
     if (depth_ == 0) {
-        tenant_ = {std::string{piece}, static_cast<std::size_t>(begin_), static_cast<std::size_t>(at_)};
+        tenant_ = {std::string{piece}, {static_cast<std::size_t>(begin_), static_cast<std::size_t>(at_)}};
         return {};
     }
     const auto name = row_->json_name();

@@ -15,15 +15,20 @@
 
 namespace a2a::protobuf {
 
-// The field `tenant` of a request of 1.0. A message without it is the bytes before `begin` and those from `end` on.
+// The place of a field in a message, tag and length included: without it, the message is the bytes before `begin` and those from `end` on.
+struct field_place {
+    std::size_t begin = 0;
+    std::size_t end = 0;  // equals `begin`: the field is absent
+};
+
+// The field `tenant` of a request of 1.0.
 struct tenant_field {
-    std::string value;      // empty: absent, or an empty text
-    std::size_t begin = 0;  // of the whole field, tag and length included
-    std::size_t end = 0;    // equals `begin`: the field is absent
+    std::string value;  // empty: absent, or an empty text
+    field_place place;
 };
 
 // Replaces the tenant in the beginning of a message, where it stands there; empty: removes it. Changes nothing if the type has none.
-void replace_tenant(const message_type& type, std::string& bytes, const tenant_field& old, std::string_view tenant);
+void replace_tenant(const message_type& type, std::string& bytes, field_place old, std::string_view tenant);
 
 // Reads a request in any pieces, with the same outcome.
 class request_scan {

@@ -6,6 +6,7 @@
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace gateway::a2a {
@@ -118,6 +119,7 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
         .metadata = call.in_metadata,
         .default_agent = settings_.grpc.default_agent
     };
+    std::string in_message;
     const auto* const method = request.grpc->method();
     if (method != nullptr && call.compressed && named.host.empty() && named.metadata.empty()) {
         return core::caller_error(errc::grpc_compressed);
@@ -128,8 +130,9 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
         if (!tenant) {
             return told(tenant.error());
         }
-        call.tenant = std::move(*tenant);
-        named.tenant = call.tenant.value;
+        call.tenant = tenant->place;
+        in_message = std::move(tenant->value);
+        named.tenant = in_message;
     }
     const auto knows = [this](std::string_view agent, std::string_view tenant) {
         const auto* const known = known_.find(agent);
@@ -158,7 +161,6 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
     if (call.compressed || (!sends(method) && rest.empty() && call.whole)) {
         return {};
     }
-    // It is copied: the guard is a view of the request.
     const auto note = [&request, &call, guard, what = method.what](request_scan::told kind, std::string_view value) {
         if (kind == request_scan::told::push_url) {
             call.asks_for_push = call.asks_for_push || !value.empty();
@@ -174,10 +176,11 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
         return guard.note_named(context ? ::a2a::named::context : ::a2a::named::task, value, what, call.named);
     };
     request_scan scan{*method.request};
-    auto read = scan.feed(call.message.substr(0, beginning), note);
+    const request_scan::visitor each = std::ref(note);  // no copy, which would be allocated
+    auto read = scan.feed(call.message.substr(0, beginning), each);
     scan.settle();
     if (read) {
-        read = scan.feed(rest, note);
+        read = scan.feed(rest, each);
     }
     if (!read) {
         return told(read.error());
@@ -187,7 +190,8 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
     }
     call.named.task = true;  // what the rest names is not known yet
     call.coming->scan = std::move(scan);
-    call.coming->messages.show([&request, &call, note](std::string_view part) -> core::result<> {
+    call.coming->messages.show([&request, &call, note = request_scan::visitor{note}](std::string_view part
+                               ) -> core::result<> {
         if (auto read = call.coming->scan->feed(part, note); !read) {
             return told(read.error());
         }

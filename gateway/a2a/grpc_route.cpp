@@ -306,10 +306,13 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
 // The call goes where the agent takes gRPC, as it came.
 void grpc_route::pass_service(const request_context& request, grpc_call& call)
 {
+    static accept_grpc accepts;  // it has no state
+    constexpr std::size_t of_line = std::string_view{"POST  HTTP/1.1\r\n"}.size();
     const auto agent = request.agent->grpc ? request.agent->grpc : request.agent;
     auto& relayed = call.relayed;
     relayed.agent = agent;
     auto& out = relayed.request;
+    out.head_text.reserve(agent->fixed_fields.size() + call.path.size() + of_line);
     net::http1::head_writer{out.head_text}.request_line(net::http1::method::post, call.path);
     out.head_text += agent->fixed_fields;
     out.head = out.head_text;
@@ -324,8 +327,7 @@ void grpc_route::pass_service(const request_context& request, grpc_call& call)
             return call.coming->messages.add(piece, last);
         };
     }
-    call.accepts = std::make_unique<accept_grpc>();
-    relayed.hooks.repair = call.accepts.get();
+    relayed.hooks.repair = &accepts;
     relayed.times.asked = call.asked;
     relayed.traits.by_grpc = true;
     relayed.traits.messages = true;
@@ -369,13 +371,14 @@ net::routine<> grpc_route::translate_call(request_context& request, grpc_call& c
     const auto caller = grpc::as_json(method.version);
     const bool rest = caller.over == ::a2a::binding::rest;
     std::string_view payload = call.json;
+    grpc::rest_request named;
     if (rest) {
-        const auto read = grpc::read_named_request(method.what, call.json, call.rest);
+        const auto read = grpc::read_named_request(method.what, call.json, named);
         if (!read) {
             co_await request::respond_refusal(request, caller, read.error());
             co_return;
         }
-        payload = call.rest.body;
+        payload = named.body;
     }
     const push_hook push{control_, settings_, known_};
     push_call said{caller, method.what, payload, payload, {}};
@@ -391,7 +394,7 @@ net::routine<> grpc_route::translate_call(request_context& request, grpc_call& c
         }
         said = *mediated;
     }
-    const bridged through{caller, method.what, said.payload, rest ? &call.rest.target : nullptr, to};
+    const bridged through{caller, method.what, said.payload, rest ? &named.target : nullptr, to};
     co_await translate(request, call, through);
     if (method.what == ::a2a::operation::extended_card) {
         add_card(call, caller);

@@ -32,7 +32,7 @@ struct coming_request {
     std::optional<::a2a::protobuf::request_scan> scan;  // of the message of A2A's
 };
 
-// Lives in the coroutine of the route.
+// Lives in the coroutine of the route. Views of the head hold until the agent has the request.
 struct grpc_call : a2a_call {
     explicit grpc_call(const request_context& request)
         : a2a_call{request},
@@ -43,8 +43,8 @@ struct grpc_call : a2a_call {
     // The agent has got what was held of a request that passes.
     void drop_beginning();
 
-    std::string path;              // `/<service>/<method>`
-    std::string in_metadata;       // the agent that cardea-agent names
+    std::string_view path;         // `/<service>/<method>`, of the head
+    std::string_view in_metadata;  // of the head: the agent that cardea-agent names
     core::duration asked{};        // that the caller waits; 0: it does not say
     std::string_view framed;       // the request's message with its prefix, as far as it is held
     std::string_view message;      // without
@@ -54,13 +54,11 @@ struct grpc_call : a2a_call {
     std::string kept;              // what `framed` points into, unless it is the caller's
     net::budget_share kept_share;  // for `kept` and `json`
     std::unique_ptr<coming_request> coming;  // null: the request came whole
-    ::a2a::protobuf::tenant_field tenant;    // in `message`
+    ::a2a::protobuf::field_place tenant;     // in `message`
     std::string json;                        // the message, once somebody has to read it
-    grpc::rest_request rest;                 // of 0.3
     grpc::agent_choice chosen;
-    std::unique_ptr<relay::call_repair> accepts;
 
-    std::string_view service() const noexcept { return std::string_view{path}.substr(1, path.rfind('/') - 1); }
+    std::string_view service() const noexcept { return path.substr(1, path.rfind('/') - 1); }
 };
 
 class grpc_route : public a2a_route {

@@ -150,7 +150,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto found = find_tenant(type, input);
         if (found.has_value()) {
             std::string edited{input};
-            replace_tenant(type, edited, *found, "t");
+            replace_tenant(type, edited, found->place, "t");
             require(find_tenant(type, edited).has_value(), "an edited message is a message", input, edited);
         }
     } else {

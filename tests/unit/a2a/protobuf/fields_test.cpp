@@ -30,7 +30,7 @@ TEST_CASE("A tenant is found where its message has it")
     const auto found = find_tenant(v1::get_task_request, bytes);
     REQUIRE(found.has_value());
     CHECK(found->value == "ten");
-    CHECK(bytes.substr(0, found->begin) + bytes.substr(found->end) == delimited(2, "id") + varint(3, 4));
+    CHECK(bytes.substr(0, found->place.begin) + bytes.substr(found->place.end) == delimited(2, "id") + varint(3, 4));
 
     const auto listed = delimited(1, "task") + delimited(4, "ten");
     const auto other = find_tenant(v1::list_task_push_notification_configs_request, listed);
@@ -45,7 +45,7 @@ TEST_CASE("A message without a tenant, or of a type without one, has none")
          }) {
         REQUIRE(found.has_value());
         CHECK(found->value.empty());
-        CHECK(found->begin == found->end);
+        CHECK(found->place.begin == found->place.end);
     }
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("A tenant is set, replaced and removed")
     const auto with = [&](std::string bytes, std::string_view tenant) {
         const auto old = find_tenant(type, bytes);
         REQUIRE(old.has_value());
-        replace_tenant(type, bytes, *old, tenant);
+        replace_tenant(type, bytes, old->place, tenant);
         return bytes;
     };
     const auto one = with(delimited(1, "task"), "one");
@@ -109,7 +109,7 @@ std::string told_by(const message_type& type, std::string_view bytes, std::size_
         }
     }
     const auto& tenant = scan.tenant();
-    return all + tenant.value + '@' + std::to_string(tenant.begin) + '-' + std::to_string(tenant.end) +
+    return all + tenant.value + '@' + std::to_string(tenant.place.begin) + '-' + std::to_string(tenant.place.end) +
            (scan.whole() ? "" : " cut off");
 }
 
