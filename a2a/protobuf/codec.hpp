@@ -47,7 +47,7 @@ struct conversion {
 //   parse_error      not a message on the wire: cut off, a group, a varint over 10 bytes, a field number of 0; nested too deep
 //   invalid_params   not UTF-8, NaN or Infinity, a time outside the years 1 to 9999, a second tenant
 //   invalid_request  output over the limit
-//   invalid_agent_response  any of these in what an agent sent
+//   invalid_agent_response  any of these but the last one in what an agent sent
 translation<conversion>
 to_json(const message_type& type, std::string_view bytes, const codec_options& options, std::string& out);
 

@@ -1,9 +1,10 @@
-// The methods of both A2A services, as gRPC names them in `:path`. Its rows, method_rows.cpp, are generated. Pure; any thread.
+// The methods of both A2A services, as gRPC names them in `:path`. Their rows are generated. Pure; any thread.
 #pragma once
 
 #include "a2a/method.hpp"
 #include "a2a/protobuf/codec.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -23,10 +24,25 @@ struct service_method {
 
 std::span<const service_method> service_methods() noexcept;
 
+// The first that `fits`. Null: none does.
+template <class Fits>
+const service_method* first_service_method(Fits fits) noexcept
+{
+    const auto all = service_methods();
+    const auto at = std::ranges::find_if(all, fits);
+    return at == all.end() ? nullptr : &*at;
+}
+
 // Exact and case-sensitive. Null: neither service has it.
-const service_method* find_service_method(std::string_view path) noexcept;
+inline const service_method* find_service_method(std::string_view path) noexcept
+{
+    return first_service_method([path](const service_method& each) { return each.path == path; });
+}
 
 // The method by which the service of a generation says the operation. Null: it has none (the list of tasks in 0.3).
-const service_method* service_method_for(operation what, generation of) noexcept;
+inline const service_method* service_method_for(operation what, generation of) noexcept
+{
+    return first_service_method([=](const service_method& each) { return each.what == what && each.version == of; });
+}
 
 }  // namespace a2a::protobuf

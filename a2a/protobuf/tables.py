@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tables.hpp, tables_google.cpp, tables_v03.cpp, tables_v1.cpp and method_rows.cpp into this folder, or the one given.
+"""Writes tables.hpp, tables_google.cpp, tables_v03.cpp, tables_v1.cpp and tables_methods.cpp into this folder, or the one given.
 
 Reads what Debian's protoc says of the files below proto/. Fails for anything that the codec does not know."""
 import os
@@ -121,26 +121,26 @@ class Tables:
         space = SPACES[package]
         names = [n for n in self.reached() if place(n)[0] == package]
         out = WARNING + '#include "a2a/protobuf/tables.hpp"\n\n#include "a2a/protobuf/message_type.hpp"\n\n#include <array>\n'
-        out += '\nnamespace a2a::protobuf {\nnamespace {\n'
+        out += f'\nnamespace a2a::protobuf::{space} {{\nnamespace {{\n'
         for name in sorted(n for n in self.enums if n[1:].rpartition('.')[0] == package):
             values = ''.join(f'    "{v}",\n' for v in self.enums[name])
             out += f'\nconstexpr std::array<std::string_view, {len(self.enums[name])}> {snake(place(name)[1][len(space) + 2:])}_names{{\n{values}}};\n'
-        out += f'\n}}  // namespace\n\nnamespace {space} {{\n'
+        out += '\n}  // namespace\n'
         for name in sorted(n for n in self.enums if n[1:].rpartition('.')[0] == package):
             short = place(name)[1][len(space) + 2:]
             out += f'\nconstexpr enum_type {short}{{{short}_names}};\n'
-        out += f'\n}}  // namespace {space}\n\nnamespace {{\n'
+        out += '\nnamespace {\n'
         for name in names:
             fields = sorted(map(read, self.messages[name].get(2, [])), key=lambda f: number(f, 3))
             rows = ''.join(self.row(fields, f) for f in fields)
             out += f'\nconstexpr std::array<field_row, {len(fields)}> {place(name)[1][len(space) + 2:]}_rows{{\n{rows}}};\n' if fields else ''
-        out += f'\n}}  // namespace\n\nnamespace {space} {{\n\n'
+        out += '\n}  // namespace\n\n'
         for name in names:
             short = place(name)[1][len(space) + 2:]
             form = FORMS.get(name.rpartition('.')[2], 'plain') if space == 'google' else 'plain'
             rows = short + '_rows' if 2 in self.messages[name] else '{}'
             out += f'constinit const message_type {short}{{"{name[1:]}", message_kind::{form}, {rows}}};\n'
-        return out + f'\n}}  // namespace {space}\n}}  // namespace a2a::protobuf\n'
+        return out + f'\n}}  // namespace a2a::protobuf::{space}\n'
 
     def header(self):
         out = WARNING + '#pragma once\n\nnamespace a2a::protobuf {\n\nstruct message_type;\n'
@@ -170,7 +170,7 @@ def main():
     with open(made, 'rb') as file:
         tables = Tables(read(file.read())[1])
     os.remove(made)
-    files = {'tables.hpp': tables.header(), 'method_rows.cpp': tables.rows()}
+    files = {'tables.hpp': tables.header(), 'tables_methods.cpp': tables.rows()}
     files.update({f'tables_{space}.cpp': tables.source(package) for package, space in SPACES.items()})
     for name, content in files.items():
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:

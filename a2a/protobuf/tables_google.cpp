@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace a2a::protobuf {
+namespace a2a::protobuf::google {
 namespace {
 
 constexpr std::array<std::string_view, 1> null_value_names{
@@ -15,11 +15,7 @@ constexpr std::array<std::string_view, 1> null_value_names{
 
 }  // namespace
 
-namespace google {
-
 constexpr enum_type null_value{null_value_names};
-
-}  // namespace google
 
 namespace {
 
@@ -52,8 +48,6 @@ constexpr std::array<field_row, 6> value_rows{
 
 }  // namespace
 
-namespace google {
-
 constinit const message_type empty{"google.protobuf.Empty", message_kind::plain, {}};
 constinit const message_type list_value{"google.protobuf.ListValue", message_kind::list, list_value_rows};
 constinit const message_type structure{"google.protobuf.Struct", message_kind::structure, structure_rows};
@@ -61,5 +55,4 @@ constinit const message_type struct_fields_entry{"google.protobuf.Struct.FieldsE
 constinit const message_type timestamp{"google.protobuf.Timestamp", message_kind::timestamp, timestamp_rows};
 constinit const message_type value{"google.protobuf.Value", message_kind::value, value_rows};
 
-}  // namespace google
-}  // namespace a2a::protobuf
+}  // namespace a2a::protobuf::google

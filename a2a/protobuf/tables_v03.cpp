@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace a2a::protobuf {
+namespace a2a::protobuf::v03 {
 namespace {
 
 constexpr std::array<std::string_view, 3> role_names{
@@ -29,13 +29,9 @@ constexpr std::array<std::string_view, 9> task_state_names{
 
 }  // namespace
 
-namespace v03 {
-
 constexpr enum_type role{role_names};
 
 constexpr enum_type task_state{task_state_names};
-
-}  // namespace v03
 
 namespace {
 
@@ -356,8 +352,6 @@ constexpr std::array<field_row, 1> task_subscription_request_rows{
 
 }  // namespace
 
-namespace v03 {
-
 constinit const message_type api_key_security_scheme{"a2a.v1.APIKeySecurityScheme", message_kind::plain, api_key_security_scheme_rows};
 constinit const message_type agent_capabilities{"a2a.v1.AgentCapabilities", message_kind::plain, agent_capabilities_rows};
 constinit const message_type agent_card{"a2a.v1.AgentCard", message_kind::plain, agent_card_rows};
@@ -410,5 +404,4 @@ constinit const message_type task_status{"a2a.v1.TaskStatus", message_kind::plai
 constinit const message_type task_status_update_event{"a2a.v1.TaskStatusUpdateEvent", message_kind::plain, task_status_update_event_rows};
 constinit const message_type task_subscription_request{"a2a.v1.TaskSubscriptionRequest", message_kind::plain, task_subscription_request_rows};
 
-}  // namespace v03
-}  // namespace a2a::protobuf
+}  // namespace a2a::protobuf::v03

@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace a2a::protobuf {
+namespace a2a::protobuf::v1 {
 namespace {
 
 constexpr std::array<std::string_view, 3> role_names{
@@ -29,13 +29,9 @@ constexpr std::array<std::string_view, 9> task_state_names{
 
 }  // namespace
 
-namespace v1 {
-
 constexpr enum_type role{role_names};
 
 constexpr enum_type task_state{task_state_names};
-
-}  // namespace v1
 
 namespace {
 
@@ -384,8 +380,6 @@ constexpr std::array<field_row, 4> task_status_update_event_rows{
 
 }  // namespace
 
-namespace v1 {
-
 constinit const message_type api_key_security_scheme{"lf.a2a.v1.APIKeySecurityScheme", message_kind::plain, api_key_security_scheme_rows};
 constinit const message_type agent_capabilities{"lf.a2a.v1.AgentCapabilities", message_kind::plain, agent_capabilities_rows};
 constinit const message_type agent_card{"lf.a2a.v1.AgentCard", message_kind::plain, agent_card_rows};
@@ -438,5 +432,4 @@ constinit const message_type task_push_notification_config{"lf.a2a.v1.TaskPushNo
 constinit const message_type task_status{"lf.a2a.v1.TaskStatus", message_kind::plain, task_status_rows};
 constinit const message_type task_status_update_event{"lf.a2a.v1.TaskStatusUpdateEvent", message_kind::plain, task_status_update_event_rows};
 
-}  // namespace v1
-}  // namespace a2a::protobuf
+}  // namespace a2a::protobuf::v1

@@ -1,10 +1,7 @@
-#include "a2a/protobuf/canonical.hpp"
 #include "a2a/protobuf/codec.hpp"
-#include "a2a/protobuf/json_text.hpp"
 #include "a2a/protobuf/message_type.hpp"
-#include "a2a/protobuf/numbers.hpp"
-#include "a2a/protobuf/trouble.hpp"
-#include "a2a/protobuf/wire_reader.hpp"
+#include "a2a/protobuf/text.hpp"
+#include "a2a/protobuf/wire.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -26,12 +23,15 @@ void put_digits(text_sink& to, unsigned value, unsigned count)
     to.took(begin + count);
 }
 
+// Texts of larger ones are not much longer, even as base64, and room that is not needed is written for nothing.
+constexpr std::size_t small_message = 4096;
+
 class json_maker {
 public:
     json_maker(const codec_options& options, std::size_t size, std::string& out)
         : room_{std::min(options.depth, 64U)},
           most_{out.size() + options.bytes},
-          out_{out, 2 * size + 64},
+          out_{out, (size <= small_message ? 2 * size : size + size * 3 / 8) + 64},
           trouble_{options.from_agent}
     {
     }

@@ -1,11 +1,9 @@
 #include "a2a/dialect/timestamp.hpp"
 #include "a2a/protobuf/codec.hpp"
-#include "a2a/protobuf/json_text.hpp"
 #include "a2a/protobuf/message_type.hpp"
-#include "a2a/protobuf/numbers.hpp"
 #include "a2a/protobuf/tables.hpp"
-#include "a2a/protobuf/trouble.hpp"
-#include "a2a/protobuf/wire_writer.hpp"
+#include "a2a/protobuf/text.hpp"
+#include "a2a/protobuf/wire.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 

@@ -1,7 +1,10 @@
 // Messages on the wire, written by hand in the tests of a2a/protobuf/.
 #pragma once
 
-#include "a2a/protobuf/wire_writer.hpp"
+#include "a2a/protobuf/codec.hpp"
+#include "a2a/protobuf/wire.hpp"
+
+#include <doctest/doctest.h>
 
 #include <bit>
 #include <cstdint>
@@ -37,6 +40,23 @@ inline std::string number(double value)
     to.fixed64(std::bit_cast<std::uint64_t>(value));
     to.finish();
     return out;
+}
+
+// What to_json() or to_protobuf() makes of `from`, or the refusal, after which nothing is left.
+inline std::string converted(
+    decltype(a2a::protobuf::to_json)& convert,
+    const a2a::protobuf::message_type& type,
+    std::string_view from,
+    const a2a::protobuf::codec_options& options = {}
+)
+{
+    std::string out = "before";
+    const auto done = convert(type, from, options, out);
+    if (!done) {
+        CHECK(out == "before");
+        return std::to_string(done.error().code) + " " + done.error().member + ": " + std::string{done.error().why};
+    }
+    return out.substr(6);
 }
 
 // A Struct with one entry.

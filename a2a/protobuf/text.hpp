@@ -1,15 +1,16 @@
-// Text appended through a pointer: a std::string that is made longer ahead and cut at the end, which takes a third of the time of
-// appending to it piece by piece. Internal to a2a/protobuf/.
+// Text of JSON: appended through a pointer, with strings, numbers and base64 written and read. Internal to a2a/protobuf/.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace a2a::protobuf {
 
+// A std::string that is made longer ahead and cut at the end, which takes a third of the time of appending to it piece by piece.
 class text_sink {
 public:
     // `out` outlives the sink, and nobody else touches it until finish().
@@ -63,5 +64,28 @@ private:
     char* at_ = nullptr;
     char* end_ = nullptr;
 };
+
+// Puts `text` as a JSON string, with only the escapes that RFC 8259 section 7 demands. False: it is not UTF-8.
+bool put_json_text(text_sink& to, std::string_view text);
+
+// Puts the text that `raw`, between the quotes of a JSON string that has passed core::json_cursor, says. False: it has
+// half a surrogate pair, which UTF-8 cannot say.
+bool put_unescaped(text_sink& to, std::string_view raw);
+
+// Puts the shortest text that reads as `value` again; whole numbers below 1e21 as digits only. `value` is finite.
+void put_double(text_sink& to, double value);
+
+// The double nearest to a JSON number. Nothing: it is beyond all finite ones.
+std::optional<double> nearest_double(std::string_view text);
+
+// Whether the JSON number `text`, whose nearest double is `value`, says that double: as the shortest text that reads as it (0.1), or
+// rounded to as many digits as the text has, which are all of them for a whole number.
+bool is_exactly(std::string_view text, double value);
+
+// Puts the base64 of bytes, with padding (RFC 4648 section 4).
+void put_base64(text_sink& to, std::string_view bytes);
+
+// Puts the bytes that a base64 text of either alphabet says, with or without padding. False: it is none.
+bool put_decoded_base64(text_sink& to, std::string_view text);
 
 }  // namespace a2a::protobuf

@@ -1,13 +1,12 @@
-#include "a2a/protobuf/canonical.hpp"
+#include "a2a/protobuf/wire.hpp"
 
-#include "a2a/protobuf/wire_reader.hpp"
-#include "a2a/protobuf/wire_writer.hpp"
+#include "core/utf8.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
+#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace a2a::protobuf {
@@ -130,6 +129,65 @@ private:
 };
 
 }  // namespace
+
+bool trouble::refuse(std::string_view why, int code)
+{
+    if (!any_) {
+        any_ = true;
+        found_.code = from_agent_ && code != rpc_code::invalid_request ? rpc_code::invalid_agent_response : code;
+        found_.why = why;
+    }
+    return false;
+}
+
+bool trouble::within(std::string_view member)
+{
+    const bool joined = found_.member.empty() || found_.member.starts_with('[');
+    found_.member.insert(0, joined ? "" : ".").insert(0, member);
+    return false;
+}
+
+bool trouble::within(std::string_view member, std::size_t position)
+{
+    const bool joined = found_.member.empty() || found_.member.starts_with('[');
+    found_.member.insert(0, joined ? "]" : "].").insert(0, std::to_string(position)).insert(0, "[").insert(0, member);
+    return false;
+}
+
+bool trouble::within_key(std::string_view key)
+{
+    return within(core::cut_utf8(key, longest_key));
+}
+
+refusal trouble::take()
+{
+    found_.member.resize(core::cut_utf8(found_.member, longest_path).size());
+    return std::move(found_);
+}
+
+void wire_writer::finish()
+{
+    std::ranges::sort(late_, std::ranges::greater{}, &late_length::at);
+    sink_.finish();
+    const auto old_size = out_.size();
+    out_.resize(old_size + added_);
+    char* const text = out_.data();
+    std::size_t from = old_size;  // of what has not been moved
+    std::size_t to = out_.size();
+    for (const auto& each : late_) {
+        const auto moved = from - each.at - 1;
+        to -= moved;
+        std::memmove(text + to, text + each.at + 1, moved);
+        from = each.at;
+        to -= size_of(each.length);
+        std::size_t at = to;
+        for (auto rest = each.length; at < to + size_of(each.length); rest >>= 7U) {
+            text[at++] = static_cast<char>(rest >= 0x80 ? rest | 0x80U : rest);
+        }
+    }
+    late_.clear();
+    added_ = 0;
+}
 
 std::string_view append_canonical(std::string& out, const message_type& type, std::string_view bytes)
 {
