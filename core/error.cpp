@@ -48,7 +48,7 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(misdirected_request, 421, -31421, 421, unimplemented, false,
         "This gateway does not answer for that host name.",
         "`Host` is neither one of `hosts` nor a [name of an agent](configuration.md#names-of-agents); on loopback "
-        "the default is the loopback names"),
+        "the default is the loopback names. Over HTTP/2 and TLS: nor the name asked for by SNI, nor one of the certificate"),
     ROW(loop_detected, 508, -31508, 508, resource_exhausted, false,
         "The request comes back to this gateway over and over.",
         "the request has passed this gateway twice already, or more than `limits.hops` gateways of this kind, or "
@@ -170,7 +170,7 @@ constexpr auto rows = std::to_array<error_row>({
     // JSON-RPC 2.0 section 5.1.
     ROW(parse_error, 400, -32700, 200, invalid_argument, false,
         "The body is not valid JSON.",
-        "the body is not JSON, or nested deeper than 64"),
+        "the body is not JSON, or nested deeper than 64; the message of a call by gRPC is not protocol buffers"),
     ROW(invalid_request, 400, -32600, 200, invalid_argument, false,
         "The body is not a JSON-RPC 2.0 request.",
         "not one JSON-RPC 2.0 request; batches of calls are refused"),

@@ -26,6 +26,9 @@ constexpr auto names = std::to_array<std::string_view>(
      "DATA_LOSS",
      "UNAUTHENTICATED"}
 );
+constexpr auto statuses =
+    std::to_array<std::uint16_t>({200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401});
+static_assert(names.size() == statuses.size());
 static_assert(names.size() == static_cast<std::size_t>(grpc_code::unauthenticated) + 1, "every code has a name");
 
 }  // namespace
@@ -33,6 +36,11 @@ static_assert(names.size() == static_cast<std::size_t>(grpc_code::unauthenticate
 std::string_view name(grpc_code code) noexcept
 {
     return names[std::min(static_cast<std::size_t>(code), names.size() - 1)];
+}
+
+unsigned http_status(grpc_code code) noexcept
+{
+    return statuses[std::min(static_cast<std::size_t>(code), statuses.size() - 1)];
 }
 
 std::optional<grpc_code> grpc_code_named(std::string_view name) noexcept

@@ -33,6 +33,9 @@ std::string_view name(grpc_code code) noexcept;
 // The code of such a name. Nothing: there is none.
 std::optional<grpc_code> grpc_code_named(std::string_view name) noexcept;
 
+// The status of HTTP that the code stands for (google/rpc/code.proto).
+unsigned http_status(grpc_code code) noexcept;
+
 // The code of an answer without `grpc-status` (doc/http-grpc-status-mapping.md).
 grpc_code grpc_code_of_http(unsigned status) noexcept;
 

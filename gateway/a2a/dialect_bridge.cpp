@@ -99,7 +99,12 @@ dialect_bridge::dialect_bridge(
       share_{with_.bodies}
 {
     if (to_.over == ::a2a::binding::grpc) {
-        grpc_.emplace(to_.version, with_.largest_message, with_.bodies);
+        grpc::agent_messages::terms terms;
+        terms.limit = with_.largest_message;
+        terms.bodies = with_.bodies;
+        terms.long_texts = &with_.long_texts;
+        terms.here = with_.here;
+        grpc_.emplace(to_.version, std::move(terms));
         to_ = grpc::as_json(to_.version);
         agent_ = agent_->grpc ? agent_->grpc : agent_;
     }

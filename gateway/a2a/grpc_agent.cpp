@@ -39,7 +39,7 @@ private:
         return std::move(json).error();
     }
     out.assign(net::grpc::prefix_size, '\0');
-    auto made = ::a2a::protobuf::to_protobuf(*method->request, *json, {.bytes = limit_}, out);
+    auto made = ::a2a::protobuf::to_protobuf(*method->request, *json, {.bytes = terms_.limit}, out);
     if (!made) {
         return std::move(made).error();
     }
@@ -64,11 +64,9 @@ std::string_view grpc_agent::lines() noexcept
 
 std::shared_ptr<relay::side_codec> grpc_agent::codec(::a2a::operation what, std::string_view id)
 {
-    auto terms = std::make_shared<grpc::agent_messages::terms>();
+    auto terms = std::make_shared<grpc::agent_messages::terms>(terms_);
     terms->method = ::a2a::protobuf::service_method_for(what, version_);
     terms->id = id.empty() ? "null" : id;
-    terms->limit = limit_;
-    terms->bodies = bodies_;
     answers_.push_back(terms);
     return std::make_shared<reading>(std::move(terms));
 }

@@ -10,17 +10,17 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::a2a {
 
 class grpc_agent {
 public:
-    // `limit`: bytes of one message. `bodies`: as agent_messages::terms; outlives the object.
-    grpc_agent(::a2a::generation version, std::uint64_t limit, net::shared_budget* bodies)
+    // What all answers have in common: all of the terms but method and id.
+    grpc_agent(::a2a::generation version, grpc::agent_messages::terms of)
         : version_{version},
-          limit_{limit},
-          bodies_{bodies}
+          terms_{std::move(of)}
     {
     }
 
@@ -40,8 +40,7 @@ public:
 
 private:
     ::a2a::generation version_;
-    std::uint64_t limit_;
-    net::shared_budget* bodies_;
+    grpc::agent_messages::terms terms_;
     std::vector<std::shared_ptr<grpc::agent_messages::terms>> answers_;
 };
 

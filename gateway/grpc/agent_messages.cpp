@@ -12,6 +12,9 @@ namespace {
 using core::errc;
 using reader = net::grpc::message_reader;
 
+// A message of this size takes a millisecond.
+constexpr std::size_t converted_on_loop = 256 * 1024;
+
 // Fields that speak of messages of gRPC, or of the outcome.
 bool is_of_grpc(const net::http1::field& each) noexcept
 {
@@ -28,15 +31,6 @@ std::string_view field_value(const net::http1::field_list& fields, std::string_v
     return value == nullptr ? std::string_view{} : *value;
 }
 
-std::optional<net::grpc::status> status_in(const net::http1::field_list& fields)
-{
-    return net::grpc::read_status(
-        field_value(fields, "grpc-status"),
-        field_value(fields, "grpc-message"),
-        field_value(fields, "grpc-status-details-bin")
-    );
-}
-
 }  // namespace
 
 agent_messages::agent_messages(net::agent_side& inner, std::shared_ptr<terms> of)
@@ -46,6 +40,13 @@ agent_messages::agent_messages(net::agent_side& inner, std::shared_ptr<terms> of
       share_{terms_->bodies},
       parser_{{.bytes = 1024 * 1024, .fields = 1'000, .value = 1024 * 1024}}
 {
+}
+
+agent_messages::~agent_messages()
+{
+    if (under_way_) {
+        under_way_->owner = nullptr;
+    }
 }
 
 outcome_terms agent_messages::outcome() const noexcept
@@ -85,9 +86,12 @@ core::result<> agent_messages::begin()
 {
     const auto& head = inner_.head();
     net::http1::head_writer fields{fields_};
+    std::string said;  // if the head is all of the answer
     for (const auto& each : head.fields) {
         if (!is_of_grpc(each)) {
             fields.field(each.name, each.value);
+        } else if (each.name.starts_with("grpc-status") || each.name == "grpc-message") {
+            net::http1::head_writer{said}.field(each.name, each.value);
         }
     }
     if (head.status != 200) {
@@ -99,7 +103,7 @@ core::result<> agent_messages::begin()
     } else if (net::grpc::media_of(field_value(head.fields, "content-type")) != net::grpc::media::grpc) {
         return core::upstream_error(errc::upstream_protocol, "the answer is not gRPC");
     } else {
-        outcome_ = status_in(head.fields);
+        outcome_ = status_in(said);
     }
     inner_.consume_head();
     return {};
@@ -108,7 +112,17 @@ core::result<> agent_messages::begin()
 // Waits for the whole answer, or for the first message of a stream.
 core::result<> agent_messages::gather()
 {
-    while (!inner_.body_done()) {
+    for (;;) {
+        const auto idle = take_conversion();
+        if (!idle || !*idle) {
+            return idle ? core::result<>{} : idle.error();
+        }
+        if (terms_->method->streams && !out_.empty()) {
+            return write_head(200, "text/event-stream");
+        }
+        if (inner_.body_done()) {
+            return end();
+        }
         const auto piece = inner_.take();
         if (!piece) {
             return piece.error();
@@ -125,11 +139,7 @@ core::result<> agent_messages::gather()
             }
         }
         inner_.release();
-        if (terms_->method->streams && !out_.empty()) {
-            return write_head(200, "text/event-stream");
-        }
     }
-    return end();
 }
 
 core::result<> agent_messages::read(std::string_view piece)
@@ -152,34 +162,79 @@ core::result<> agent_messages::read(std::string_view piece)
         if (!terms_->method->streams && reader_.count() > 1) {
             return core::upstream_error(errc::upstream_protocol, "a call that is no stream has two answers");
         }
-        if (auto added = add_message(whole ? part.data : message_); !added) {
+        if (terms_->long_texts != nullptr && reader_.size() > converted_on_loop) {
+            convert_elsewhere(whole ? std::string{part.data} : std::exchange(message_, {}));
+            behind_ = piece;
+            break;
+        }
+        if (auto added = append_message(*terms_, whole ? part.data : message_, out_); !added) {
             return added;
         }
         message_.clear();
     }
-    return share_.set(message_.size() + out_.size()) ? core::result<>{}
-                                                     : core::gateway_error(errc::overloaded, "bodies");
+    return share_.set(held()) ? core::result<>{} : core::gateway_error(errc::overloaded, "bodies");
 }
 
-core::result<> agent_messages::add_message(std::string_view message)
+std::size_t agent_messages::held() const noexcept
 {
-    const auto& method = *terms_->method;
+    return message_.size() + out_.size() + behind_.size() + (under_way_ ? under_way_->message.size() : 0);
+}
+
+core::result<> agent_messages::append_message(terms& of, std::string_view message, std::string& out)
+{
+    const auto& method = *of.method;
     const bool rpc = as_json(method.version).over == ::a2a::binding::jsonrpc;
-    out_ += method.streams ? "data: " : "";
+    out += method.streams ? "data: " : "";
     if (rpc) {
-        out_.append(R"({"jsonrpc":"2.0","id":)").append(terms_->id).append(R"(,"result":)");
+        out.append(R"({"jsonrpc":"2.0","id":)").append(of.id).append(R"(,"result":)");
     }
-    const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = terms_->limit * 6 + 4096};
-    const auto made = ::a2a::protobuf::to_json(*method.response, message, options, out_);
+    const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = of.limit * 6 + 4096};
+    const auto made = ::a2a::protobuf::to_json(*method.response, message, options, out);
     if (!made) {
         const auto& why = made.error();
         return core::upstream_error(errc::answer_untranslatable, why.member + ' ' + std::string{why.why});
     }
-    terms_->rounded += made->rounded;
-    terms_->lost += made->lost;
-    out_ += rpc ? "}" : "";
-    out_ += method.streams ? "\n\n" : "";
+    of.rounded += made->rounded;
+    of.lost += made->lost;
+    out += rpc ? "}" : "";
+    out += method.streams ? "\n\n" : "";
     return {};
+}
+
+// Nothing else is read of the answer, and nobody looks at the counts of the terms, until it is over.
+void agent_messages::convert_elsewhere(std::string message)
+{
+    under_way_ = std::make_shared<conversion>();
+    under_way_->owner = this;
+    under_way_->message = std::move(message);
+    // The loop runs until it has heard of the end.
+    auto loop = net::asio::make_work_guard(*terms_->here);
+    terms_->long_texts->post([work = under_way_, of = terms_, loop = std::move(loop)] {
+        work->made = append_message(*of, work->message, work->out);
+        net::asio::post(loop.get_executor(), [work] {
+            work->done = true;
+            if (work->owner != nullptr && work->owner->listener_ != nullptr) {
+                work->owner->listener_->set();
+            }
+        });
+    });
+}
+
+// Takes what a conversion has made, and reads on. False: it is not over, or another one has begun.
+core::result<bool> agent_messages::take_conversion()
+{
+    if (under_way_ && under_way_->done) {
+        const auto over = std::exchange(under_way_, nullptr);
+        if (!over->made) {
+            return over->made.error();
+        }
+        out_ += over->out;
+        const auto behind = std::exchange(behind_, {});
+        if (auto done = read(behind); !done) {
+            return std::move(done).error();
+        }
+    }
+    return under_way_ == nullptr;
 }
 
 // The answer is whole, with its trailers.
@@ -187,16 +242,12 @@ core::result<> agent_messages::end()
 {
     const auto lines = inner_.trailers();
     if (!outcome_) {
-        outcome_ = net::grpc::read_status(
-            value_in(lines, "grpc-status"),
-            value_in(lines, "grpc-message"),
-            value_in(lines, "grpc-status-details-bin")
-        );
+        outcome_ = status_in(lines);
     }
     if (!outcome_ || !reader_.between_messages()) {
         return core::upstream_error(
             errc::upstream_protocol,
-            outcome_ ? "the answer ends within a message" : "the answer has no grpc-status"
+            outcome_ ? "the answer ends within a message" : "the answer has no grpc-status, or two"
         );
     }
     over_ = true;
@@ -252,7 +303,10 @@ core::result<> agent_messages::write_head(unsigned status, std::string_view type
 core::result<std::string_view> agent_messages::take()
 {
     if (taken_ == 0 && out_.empty() && !over_) {
-        while (out_.empty() && !inner_.body_done()) {
+        if (auto idle = take_conversion(); !idle) {
+            return std::move(idle).error();
+        }
+        while (out_.empty() && !under_way_ && !inner_.body_done()) {
             const auto piece = inner_.take();
             if (!piece) {
                 return piece.error();
@@ -265,7 +319,7 @@ core::result<std::string_view> agent_messages::take()
             }
             inner_.release();
         }
-        if (inner_.body_done()) {
+        if (!under_way_ && inner_.body_done()) {
             if (auto done = end(); !done) {
                 return std::move(done).error();
             }
@@ -281,7 +335,7 @@ bool agent_messages::release()
     if (taken_ == out_.size()) {
         out_.clear();
         taken_ = 0;
-        share_.set(message_.size());
+        share_.set(held());
     }
     return inner_.release();
 }

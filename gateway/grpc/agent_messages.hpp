@@ -4,6 +4,7 @@
 
 #include "a2a/protobuf/methods.hpp"
 #include "gateway/grpc/outcome.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "net/grpc/messages.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/shared_budget.hpp"
@@ -25,17 +26,26 @@ public:
         std::string id;                                           // of the call, raw, in events of JSON-RPC
         std::uint64_t limit = 0;                                  // bytes of one message
         net::shared_budget* bodies = nullptr;                     // what they may take in memory; null: anything
+        threads::side_thread* long_texts = nullptr;               // that converts long messages; null: none does
+        std::optional<net::executor> here;                        // of the loop; with long_texts
         std::uint64_t rounded = 0;                                // numbers that no double equals
         std::uint64_t lost = 0;                                   // fields that A2A does not have
     };
 
     // `inner` outlives the object.
     agent_messages(net::agent_side& inner, std::shared_ptr<terms> of);
+    ~agent_messages() override;
+    agent_messages(const agent_messages&) = delete;
+    agent_messages& operator=(const agent_messages&) = delete;
 
     void connect(net::signal& listener) override { inner_.connect(listener); }
     bool connecting() override { return inner_.connecting(); }
     const std::optional<core::error>& failure() const noexcept override { return inner_.failure(); }
-    void set_listener(net::signal* listener) noexcept override { inner_.set_listener(listener); }
+    void set_listener(net::signal* listener) noexcept override
+    {
+        listener_ = listener;
+        inner_.set_listener(listener);
+    }
     const net::upstream_target& target() const noexcept override { return inner_.target(); }
     int socket() noexcept override { return inner_.socket(); }
     void send(const net::agent_request& request) override { inner_.send(request); }
@@ -60,23 +70,36 @@ public:
     void widen() override { inner_.widen(); }
     bool ready() const noexcept override
     {
-        return taken_ < out_.size() || (!over_ && (inner_.body_done() || inner_.ready()));
+        return taken_ < out_.size() ||
+               (under_way_ ? under_way_->done : !over_ && (inner_.body_done() || inner_.ready()));
     }
     void arm() override { inner_.arm(); }
-    bool ended() const noexcept override { return inner_.ended(); }
+    bool ended() const noexcept override { return !under_way_ && inner_.ended(); }
     net::error_code end_reason() const noexcept override { return inner_.end_reason(); }
     std::uint64_t bytes_in() const noexcept override { return inner_.bytes_in(); }
     bool reusable() const noexcept override { return inner_.reusable(); }
     void close() noexcept override { inner_.close(); }
 
 private:
+    // The conversion of a long message, on another thread.
+    struct conversion {
+        agent_messages* owner = nullptr;  // null: it is no more
+        std::string message;
+        std::string out;
+        core::result<> made;
+        bool done = false;
+    };
+
     core::result<> begin();
     core::result<> gather();
+    core::result<bool> take_conversion();
+    void convert_elsewhere(std::string message);
     core::result<> read(std::string_view piece);
-    core::result<> add_message(std::string_view message);
+    static core::result<> append_message(terms& of, std::string_view message, std::string& out);
     core::result<> end();
     core::result<> add_failure(const net::grpc::status& why);
     core::result<> write_head(unsigned status, std::string_view type);
+    std::size_t held() const noexcept;
     outcome_terms outcome() const noexcept;
 
     net::agent_side& inner_;
@@ -89,6 +112,9 @@ private:
     std::string message_;  // the part that has come of one
     std::string out_;      // of the body
     std::size_t taken_ = 0;
+    std::shared_ptr<conversion> under_way_;  // null: none is
+    std::string behind_;                     // what has come behind its message
+    net::signal* listener_ = nullptr;
     std::optional<net::grpc::status> outcome_;  // in a head that is all of the answer
     bool began_ = false;                        // the agent's head has come
     bool headed_ = false;                       // head() is there

@@ -4,6 +4,7 @@
 #include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/grpc/head_lines.hpp"
+#include "net/loop/ask.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,9 @@ namespace {
 
 using core::errc;
 using reader = net::grpc::message_reader;
+
+// A message of this size takes a millisecond.
+constexpr std::size_t converted_at_once = 256 * 1024;
 
 constexpr std::string_view first_lines = "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\n";
 
@@ -52,27 +56,57 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
         begin(part.head);
     }
     out_.clear();
-    core::result<> done;
-    switch (form_) {
-        case form::nothing:
-        case form::http:
-            return part;
-        case form::messages:
-            return pass_messages(part);
-        case form::document:
-            gather(part);
-            done = part.last ? add_document() : core::result<>{};
-            break;
-        case form::events:
-            gather(part);
-            done = read_events(part.last);
-            break;
-        case form::failure:
-            gather(part);
-            if (part.last) {
-                fail(status_of_json(http_status_, text_, own_, outcome()));
-            }
-            break;
+    if (form_ == form::messages) {
+        return pass_messages(part);
+    }
+    if (form_ == form::nothing || form_ == form::http) {
+        return part;
+    }
+    for (const auto& each : part.body) {
+        text_ += bytes_of(each);
+    }
+    if ((part.last || form_ == form::events) && terms_.long_texts != nullptr &&
+        text_.size() + events_.held() > converted_at_once) {
+        put_off_ = std::make_unique<net::answer_part>(part);
+        return net::answer_part{};
+    }
+    return converted(convert(part.last), part.last);
+}
+
+net::routine<core::result<net::answer_part>> caller_messages::later()
+{
+    const auto here = caller_.owner().get_executor();
+    const bool messages = form_ == form::messages;
+    auto asked = terms_.long_texts->ask<core::result<>>([this, messages] {
+        return messages ? see(*put_off_) : convert(put_off_->last);
+    });
+    auto done = co_await net::ask(here, here, std::move(asked));
+    const auto part = std::exchange(put_off_, nullptr);
+    if (messages) {
+        co_return seen(std::move(done), *part);
+    }
+    co_return converted(std::move(done), part->last);
+}
+
+// What has come of the body becomes messages, or the outcome. On any thread: nothing else is done meanwhile.
+core::result<> caller_messages::convert(bool last)
+{
+    if (form_ == form::events) {
+        return read_events(last);
+    }
+    if (form_ == form::document && last) {
+        return add_document();
+    }
+    if (last) {
+        fail(status_of_json(http_status_, text_, own_, outcome()));
+    }
+    return {};
+}
+
+core::result<net::answer_part> caller_messages::converted(core::result<> done, bool last)
+{
+    if (std::exchange(commented_, false)) {
+        caller_.ping();
     }
     if (done && !share_.set(text_.size() + out_.size() + events_.held())) {
         done = core::gateway_error(errc::overloaded, "bodies");
@@ -80,14 +114,7 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     if (!done) {
         return std::move(done).error();
     }
-    return take(part.last);
-}
-
-void caller_messages::gather(const net::answer_part& part)
-{
-    for (const auto& each : part.body) {
-        text_ += bytes_of(each);
-    }
+    return take(last);
 }
 
 // `head` is that of the handler's answer: the status line and the fields, with the empty line.
@@ -126,10 +153,24 @@ void caller_messages::begin(std::string_view head)
 // An answer of an agent by gRPC. What comes of its messages passes in the pieces in which it comes.
 core::result<net::answer_part> caller_messages::pass_messages(const net::answer_part& part)
 {
-    for (const auto& each : part.body) {
-        if (auto seen = see(bytes_of(each)); !seen) {
-            return std::move(seen).error();
-        }
+    if (observer_ && terms_.long_texts != nullptr && message_.size() + part.body.size() > converted_at_once) {
+        put_off_ = std::make_unique<net::answer_part>(part);
+        return net::answer_part{};
+    }
+    return seen(see(part), part);
+}
+
+core::result<net::answer_part> caller_messages::seen(core::result<> done, const net::answer_part& part)
+{
+    std::size_t begin = 0;
+    for (const auto end : noted_ends_) {
+        observer_(std::string_view{noted_}.substr(begin, end - begin));
+        begin = end;
+    }
+    noted_ends_.clear();
+    noted_.clear();
+    if (!done) {
+        return std::move(done).error();
     }
     auto out = part;
     if (!part.last) {
@@ -138,19 +179,30 @@ core::result<net::answer_part> caller_messages::pass_messages(const net::answer_
         return out;
     }
     const auto lines = part.trailers.empty() ? part.head : part.trailers;
-    const auto code = net::grpc::read_status(value_in(lines, "grpc-status"), {}, {});
-    if (!code || !reader_.between_messages()) {
+    const auto said = status_in(lines);
+    if (!said || !reader_.between_messages()) {
         return core::upstream_error(
             errc::upstream_protocol,
-            code ? "the answer ends within a message" : "the answer has no grpc-status"
+            said ? "the answer ends within a message" : "the answer has no grpc-status, or two"
         );
     }
-    status_ = code->code;
+    status_ = said->code;
     said_ = headed_ = true;
     return out;
 }
 
-core::result<> caller_messages::see(std::string_view piece)
+// On any thread: nothing else is done meanwhile.
+core::result<> caller_messages::see(const net::answer_part& part)
+{
+    for (const auto& each : part.body) {
+        if (auto good = see_piece(bytes_of(each)); !good) {
+            return good;
+        }
+    }
+    return {};
+}
+
+core::result<> caller_messages::see_piece(std::string_view piece)
 {
     while (!piece.empty()) {
         const auto part = reader_.next(piece);
@@ -167,16 +219,25 @@ core::result<> caller_messages::see(std::string_view piece)
             return core::upstream_error(errc::upstream_protocol, "a message is compressed, which nobody has asked for");
         }
         if (part.ends && message_.empty()) {
-            observer_(part.data);
+            note(part.data);
             continue;
         }
         message_ += part.data;
         if (part.ends) {
-            observer_(message_);
+            note(message_);
             message_.clear();
         }
     }
     return {};
+}
+
+// One that is none shows nothing.
+void caller_messages::note(std::string_view message)
+{
+    const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = message.size() * 6 + 4096};
+    if (::a2a::protobuf::to_json(*terms_.method->response, message, options, noted_)) {
+        noted_ends_.push_back(noted_.size());
+    }
 }
 
 // The part of a whole JSON answer that is a message; empty: the answer is an error, which becomes the outcome.
@@ -206,7 +267,7 @@ core::result<> caller_messages::add_message(std::string_view json)
     if (!made) {
         out_.resize(begin);
         const auto& why = made.error();
-        const bool large = json.size() > terms_.limit && why.member.empty();
+        const bool large = why.code == ::a2a::rpc_code::invalid_request;
         auto detail = why.member + ' ' + std::string{why.why};
         return core::upstream_error(large ? errc::message_too_large : errc::answer_untranslatable, std::move(detail));
     }
@@ -231,7 +292,6 @@ core::result<> caller_messages::read_events(bool last)
 {
     events_.feed(text_);
     text_.clear();
-    bool pinged = false;
     while (!failure_) {
         auto event = events_.next();
         if (!event && last) {
@@ -242,9 +302,7 @@ core::result<> caller_messages::read_events(bool last)
         }
         const auto data = net::sse_data(*event);
         if (!data) {
-            if (!std::exchange(pinged, true)) {
-                caller_.ping();  // a comment keeps the stream alive
-            }
+            commented_ = true;
             continue;
         }
         const auto json = result_in(*data);

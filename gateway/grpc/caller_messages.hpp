@@ -6,6 +6,7 @@
 #include "a2a/protobuf/methods.hpp"
 #include "core/error.hpp"
 #include "gateway/grpc/outcome.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "net/grpc/messages.hpp"
 #include "net/grpc/status.hpp"
 #include "net/loop/routine.hpp"
@@ -13,11 +14,14 @@
 #include "net/server/caller_exchange.hpp"
 #include "net/sse/sse_events.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway::grpc {
 
@@ -28,6 +32,8 @@ public:
         ::a2a::error_profile profile = ::a2a::error_profile::v1_0_1;
         std::uint64_t limit = 0;                            // bytes of one message
         ::a2a::generation version = ::a2a::generation::v1;  // of the service
+        threads::side_thread* long_texts =
+            nullptr;  // that converts long messages, and outlives the object; null: none does
     };
 
     // Becomes the filter of `caller`, which outlives it, until it is destroyed.
@@ -38,12 +44,14 @@ public:
 
     // Fails with message_too_large (of the agent), upstream_protocol, answer_untranslatable or overloaded (bodies); then end() says so.
     core::result<net::answer_part> pass(const net::answer_part& part) override;
+    bool puts_off() const noexcept override { return put_off_ != nullptr; }
+    net::routine<core::result<net::answer_part>> later() override;
 
     // Ends an answer that cannot go on: with the status of this code, or, if a message is under way, by a cut.
     net::routine<> end(core::errc why);
 
-    // From now on called with each whole message that passes as it came, without its prefix.
-    using observer = std::function<void(std::string_view message)>;
+    // From now on called with each whole message that passes as it came, as JSON. With a method.
+    using observer = std::function<void(std::string_view json)>;
     void observe(observer each) { observer_ = std::move(each); }
 
     // The outcome that went out. Nothing: none did.
@@ -61,13 +69,17 @@ private:
 
     void begin(std::string_view head);
     core::result<net::answer_part> pass_messages(const net::answer_part& part);
-    core::result<> see(std::string_view piece);
+    core::result<net::answer_part> seen(core::result<> done, const net::answer_part& part);
+    core::result<> see(const net::answer_part& part);
+    core::result<> see_piece(std::string_view piece);
+    void note(std::string_view message);
+    core::result<> convert(bool last);
+    core::result<net::answer_part> converted(core::result<> done, bool last);
     core::result<> read_events(bool last);
     core::result<> add_message(std::string_view json);
     core::result<> add_document();
     net::answer_part take(bool last);
     void fail(net::grpc::status with);
-    void gather(const net::answer_part& part);
     std::string_view result_in(std::string_view json);
 
     net::caller_exchange& caller_;
@@ -88,9 +100,13 @@ private:
     std::optional<core::grpc_code> status_;
     std::uint64_t rounded_ = 0;
     std::uint64_t lost_ = 0;
-    bool headed_ = false;  // the head is out
-    bool open_ = false;    // a message is out without its end
-    bool said_ = false;    // the outcome too
+    std::unique_ptr<net::answer_part> put_off_;  // waits for later(); null: none does
+    std::string noted_;                          // messages as JSON, one behind the other, that the observer is owed
+    std::vector<std::size_t> noted_ends_;
+    bool commented_ = false;  // the part had comments, which keep a stream alive
+    bool headed_ = false;     // the head is out
+    bool open_ = false;       // a message is out without its end
+    bool said_ = false;       // the outcome too
 };
 
 }  // namespace gateway::grpc

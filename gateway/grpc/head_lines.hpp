@@ -2,20 +2,14 @@
 #pragma once
 
 #include "core/ascii.hpp"
+#include "net/http2/heads.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 namespace gateway::grpc {
 
-// Takes a line off the front, without its CRLF.
-inline std::string_view take_line(std::string_view& rest)
-{
-    const auto end = std::min(rest.find("\r\n"), rest.size());
-    const auto line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 2, rest.size()));
-    return line;
-}
+using net::http2::take_line;
 
 // Whether the line is a field of this name.
 inline bool names(std::string_view line, std::string_view name)

@@ -6,6 +6,7 @@
 #include "core/json/json_cursor.hpp"
 #include "core/json/json_writer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
+#include "gateway/grpc/head_lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -94,12 +95,6 @@ std::string_view member(std::string_view raw, std::string_view wanted)
     return found;
 }
 
-// The text of a raw string; empty: it is none.
-std::string text_of(std::string_view raw)
-{
-    return raw.size() >= 2 && raw.front() == '"' ? core::unescape_json(raw.substr(1, raw.size() - 2)) : std::string{};
-}
-
 // The first element of an array with this type.
 std::string_view detail_in(std::string_view array, std::string_view type)
 {
@@ -143,14 +138,6 @@ core::error_edition edition_of(::a2a::error_profile profile) noexcept
     return profile == ::a2a::error_profile::v1_0_0 ? core::error_edition::v1_0_0 : core::error_edition::v1_0_1;
 }
 
-// The statuses of HTTP that google.rpc.Code stands for (google/rpc/code.proto).
-unsigned http_of(grpc_code code) noexcept
-{
-    constexpr std::array<unsigned, 17>
-        all{200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401};
-    return all[static_cast<std::size_t>(code)];
-}
-
 // The name that an SDK of 0.3 has put in front of a message: its code, without the name.
 std::optional<int> take_name(std::string& message)
 {
@@ -180,7 +167,35 @@ std::optional<int> take_name(std::string& message)
     return ::a2a::read_rpc_error(error, terms.version);
 }
 
+// A call by gRPC is no JSON that could be broken.
+std::string_view sentence_of(core::errc code) noexcept
+{
+    return code == core::errc::parse_error ? "The message is not valid in protocol buffers." : core::message(code);
+}
+
+int number_of(core::errc code) noexcept
+{
+    return code == core::errc::parse_error ? ::a2a::rpc_code::invalid_request : core::jsonrpc_code(code);
+}
+
 }  // namespace
+
+std::string text_of(std::string_view raw)
+{
+    const bool quoted = raw.size() >= 2 && raw.front() == '"';
+    return quoted ? core::unescape_json(raw.substr(1, raw.size() - 2)) : std::string{raw};
+}
+
+std::optional<net::grpc::status> status_in(std::string_view lines)
+{
+    const auto code = value_in(lines, "grpc-status");
+    const auto behind =
+        code.empty() ? std::string_view{} : lines.substr(static_cast<std::size_t>(code.end() - lines.begin()));
+    if (!value_in(behind, "grpc-status").empty()) {
+        return std::nullopt;
+    }
+    return net::grpc::read_status(code, value_in(lines, "grpc-message"), value_in(lines, "grpc-status-details-bin"));
+}
 
 std::optional<core::errc> own_code(std::string_view name) noexcept
 {
@@ -191,11 +206,11 @@ std::optional<core::errc> own_code(std::string_view name) noexcept
 
 net::grpc::status own_status(core::errc code, std::string_view agent, const outcome_terms& terms)
 {
-    const int number = core::jsonrpc_code(code);
+    const int number = number_of(code);
     const auto reason = ::a2a::reason_of(number);
     net::grpc::status out;
     out.code = core::grpc_status(code, edition_of(terms.profile));
-    out.message = core::message(code);
+    out.message = sentence_of(code);
     out.info.reason = reason.empty() ? core::name(code) : reason;
     out.info.domain = reason.empty() ? own_domain : a2a_domain;
     if (!agent.empty()) {
@@ -215,9 +230,9 @@ status_of_json(unsigned http, std::string_view body, std::optional<core::errc> o
         if (*own == core::errc::upstream_status && http >= 400) {
             out.code = core::grpc_code_of_http(http);  // the agent's
         }
-        if (auto said = text_of(member(object, "message")); !said.empty()) {
+        if (auto said = text_of(member(object, "message")); !said.empty() && *own != core::errc::parse_error) {
             out.message = cut(std::move(said), longest_message);
-            name_error(out, core::jsonrpc_code(*own), terms.version);
+            name_error(out, number_of(*own), terms.version);
         }
         add_metadata(out.info, object);
         if (const auto agent = text_of(member(object, "agent")); !agent.empty()) {
@@ -249,7 +264,7 @@ json_error json_of_status(const net::grpc::status& from, const outcome_terms& ag
         code = named;
     }
     json_error out;
-    out.http = http_of(from.code);
+    out.http = core::http_status(from.code);
     if (!code) {
         code = ::a2a::code_of_status(out.http, core::name(from.code), agent.what);
     }

@@ -20,6 +20,12 @@ constexpr ::a2a::dialect as_json(::a2a::generation version) noexcept
     return {version, version == ::a2a::generation::v1 ? jsonrpc : rest};
 }
 
+// The text of a raw string of JSON; anything else as it is.
+std::string text_of(std::string_view raw);
+
+// The outcome that lines of fields say, a head's or trailers. Nothing: they have no grpc-status that is a number, or two.
+std::optional<net::grpc::status> status_in(std::string_view lines);
+
 // Terms of outcomes for a caller.
 struct outcome_terms {
     ::a2a::generation version = ::a2a::generation::v1;

@@ -5,6 +5,7 @@
 #include "core/json/json_writer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "core/url.hpp"
+#include "gateway/grpc/outcome.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,12 +26,6 @@ constexpr std::array<std::string_view, 3> in_query{"historyLength", "pageSize", 
 bool has_body(operation what) noexcept
 {
     return what == operation::send || what == operation::stream || what == operation::create_push;
-}
-
-std::string unquoted(std::string_view raw)
-{
-    return raw.size() >= 2 && raw.front() == '"' ? core::unescape_json(raw.substr(1, raw.size() - 2))
-                                                 : std::string{raw};
 }
 
 // `tasks/T`, or `tasks/T/pushNotificationConfigs/C`.
@@ -69,9 +64,9 @@ std::string name_of(const ::a2a::rest_target& from)
     static_cast<void>(at.object([&](std::string_view name, bool, std::string_view value) {
         if (name == "name" || name == "parent") {
             wrong = name;
-            named = read_name(unquoted(value), out.target);
+            named = read_name(text_of(value), out.target);
         } else if (std::ranges::find(in_query, name) != in_query.end()) {
-            ::a2a::append_query(out.query, 0, name, unquoted(value));
+            ::a2a::append_query(out.query, 0, name, text_of(value));
         }
         return true;
     }));

@@ -176,10 +176,7 @@ std::string_view name(denial d) noexcept
 
 unsigned counted_status(const request_record& of) noexcept
 {
-    // google/rpc/code.proto has them.
-    constexpr std::array<unsigned, 17>
-        of_grpc{200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401};
-    return of.grpc_status ? of_grpc[static_cast<std::size_t>(*of.grpc_status)] : of.status;
+    return of.grpc_status ? core::http_status(*of.grpc_status) : of.status;
 }
 
 }  // namespace gateway::model

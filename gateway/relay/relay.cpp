@@ -473,7 +473,7 @@ net::routine<core::result<>> relay::pass_body()
         if (writer_.pending() > 0) {
             auto sent = caller_.begin_send(writer_.take());
             if (!sent) {
-                sent = co_await caller_.finish_send();
+                sent = co_await caller_.end_send();
             }
             if (!*sent) {
                 co_return std::move(*sent);

@@ -437,9 +437,10 @@ agent_relay::respond_outcome(request_context& request, const relay::relay_call& 
         note_failure(request, std::move(failure));
     } else if (call.traits.listens && failure.code == errc::draining && !request.contained) {
         co_await respond_end(request, call);
-    } else if (outcome.refused) {
+    } else if (outcome.refused || (request.grpc != nullptr && failure.code == errc::upstream_status)) {
         const auto challenge = call.hooks.repair == nullptr ? std::string_view{} : call.hooks.repair->challenge();
-        co_await respond_replaced(request, std::move(failure), *outcome.refused, challenge);
+        const auto came = outcome.refused.value_or(relay::replaced_answer{outcome.status, {}});
+        co_await respond_replaced(request, std::move(failure), came, challenge);
     } else {
         co_await respond_call_error(request, std::move(failure));
     }

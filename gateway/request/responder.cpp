@@ -256,7 +256,9 @@ net::routine<> respond_replaced(
         answer.status = came.status;
         answer.fields += challenge;
     } else if (!(mcp && asks_who)) {
-        answer.status = came.status >= 400 && !fails_call ? came.status : answer.status;
+        // For gRPC any other status is an unknown error, as 500 is (doc/http-grpc-status-mapping.md).
+        const unsigned other = request.grpc == nullptr ? answer.status : 500;
+        answer.status = came.status >= 400 && !fails_call ? came.status : other;
         answer.fields += came.fields;
     }
     return respond_error(request, std::move(failure), std::move(answer));

@@ -68,7 +68,9 @@ void agent_counters::count(const model::request_record& record)
         calls.streams_ended.add(*record.stream);
     }
     if (record.grpc_status) {
-        ++called().grpc[{record.rpc_method.value_or(::a2a::method::other), *record.grpc_status}];
+        const auto what = ::a2a::operation_of(record.rpc_method.value_or(::a2a::method::other));
+        // The names of 1.0 are those of gRPC.
+        ++called().grpc[{::a2a::method_for(what, ::a2a::generation::v1), *record.grpc_status}];
     }
     if (record.where != model::route::call) {
         return;

@@ -102,7 +102,7 @@ inline constexpr auto all = std::to_array<metric_row>({
      "Members of A2A that translations of an agent's calls dropped.",
      "[What is dropped](protocol-profile.md#dropped-and-counted)."},
     {agents, "cardea_grpc_calls_total", counter, "`agent`, `method`, `status`: a name of google.rpc.Code",
-     "Calls by gRPC of an agent, by method of A2A and status. `other` is a service that passes unread."},
+     "Calls by gRPC of an agent, by method of A2A 1.0 and status. `other` is a service that passes unread."},
     {agents, "cardea_grpc_numbers_rounded_total", counter, "`agent`",
      "Numbers that no double equals, rounded in answers that were translated from or to gRPC."},
     {agents, "cardea_agent_request_duration_seconds", histogram, "`agent`",

@@ -110,6 +110,10 @@ public:
     // The part that goes out for this one, which may be empty: nothing does then. Its views hold until the next call. Fails with what
     // the caller cannot be sent; nothing more goes through it then.
     virtual core::result<answer_part> pass(const answer_part& part) = 0;
+
+    // Whether pass() has put the part off, because it takes long: later() makes it then, before anything else is passed.
+    virtual bool puts_off() const noexcept { return false; }
+    virtual routine<core::result<answer_part>> later() = 0;
 };
 
 // A piece of a request's body.
@@ -198,18 +202,19 @@ public:
     // From now on what begin_send() and send() are given goes through the filter, which outlives its use. Null: through none.
     void set_filter(answer_filter* filter) noexcept { filter_ = filter; }
 
-    // Does what try_send() promises, through the filter.
+    // Does what try_send() promises, through the filter. Nothing: end_send() says when.
     std::optional<core::result<>> begin_send(const answer_part& part)
     {
         if (filter_ == nullptr) {
             return try_send(part);
         }
         auto passed = filter_->pass(part);
-        if (!passed) {
-            return core::result<>{std::move(passed).error()};
-        }
-        const bool nothing = passed->head.empty() && passed->body.size() == 0 && !passed->last;
-        return nothing ? core::result<>{} : try_send(*passed);
+        return filter_->puts_off() ? std::nullopt : try_passed(std::move(passed));
+    }
+
+    routine<core::result<>> end_send()
+    {
+        return filter_ != nullptr && filter_->puts_off() ? send_later() : finish_send();
     }
 
     // Writes a part of the answer; the bytes outlive the call. Waits at most the write timeout for a caller that
@@ -218,7 +223,7 @@ public:
     {
         auto sent = begin_send(part);
         if (!sent) {
-            sent = co_await finish_send();
+            sent = co_await end_send();
         }
         co_return std::move(*sent);
     }
@@ -272,6 +277,27 @@ protected:
     }
     ~caller_exchange() override = default;
 
+private:
+    std::optional<core::result<>> try_passed(core::result<answer_part> passed)
+    {
+        if (!passed) {
+            return core::result<>{std::move(passed).error()};
+        }
+        const bool nothing = passed->head.empty() && passed->body.size() == 0 && !passed->last;
+        return nothing ? core::result<>{} : try_send(*passed);
+    }
+
+    [[gnu::noinline]] routine<core::result<>> send_later()
+    {
+        auto passed = co_await filter_->later();
+        auto sent = try_passed(std::move(passed));
+        if (!sent) {
+            sent = co_await finish_send();
+        }
+        co_return std::move(*sent);
+    }
+
+protected:
     loop& loop_;
     alarm alarm_;
     request_buffer_pool::lent space_;  // null: nothing of a request has come

@@ -106,6 +106,7 @@ TEST_CASE("Calls that name no agent, two, or an unknown one do not reach an agen
     CHECK(flow::status_of(port, v1_get, grpc_message(get_request("b/a"))) == "12");
     CHECK(flow::status_of(port, "/lf.a2a.v1.A2AService/Other", grpc_message("")) == "12");
     CHECK(flow::status_of(port, "/pkg.Service/Method", grpc_message(""), {{"cardea-agent", "a"}}) == "12");
+    CHECK(flow::status_of(port, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", grpc_message("")) == "12");
     CHECK(relayed.agent.requests().empty());
 }
 
@@ -119,6 +120,14 @@ TEST_CASE("Broken framing and a malformed timeout are invalid arguments")
     CHECK(flow::status_of(port, v1_get, grpc_message(get_request({}), '\2')) == "3");
     CHECK(flow::status_of(port, v1_get, "") == "3");
     CHECK(flow::status_of(port, v1_get, grpc_message("\x0A\x7F")) == "3");
+    for (const auto path : {v1_get, std::string_view{"/a2a.v1.A2AService/SendMessage"}}) {
+        http2_caller caller{port};
+        caller.send(grpc_call(1, path, grpc_message("\xFF\xFF\xFF")));
+        REQUIRE(caller.answered(1));
+        CHECK(caller.field(1, "grpc-status") == "3");
+        CHECK(caller.field(1, "grpc-message").find("JSON") == std::string::npos);
+        CHECK(caller.field(1, "grpc-message").find("protocol buffers") != std::string::npos);
+    }
     CHECK(flow::status_of(port, v1_get, good, {{"grpc-timeout", "1s"}}) == "3");
     CHECK(flow::status_of(port, v1_get, good, {{"grpc-timeout", "123456789n"}}) == "3");
     CHECK(relayed.agent.requests().empty());
@@ -295,7 +304,21 @@ TEST_CASE("An agent's answer that is not gRPC is an error that says so")
     CHECK(of(h2::answer(404, "", {})) == "12");
     CHECK(of(h2::answer(429, "", {})) == "14");
     CHECK(of(h2::answer(503, "", {})) == "14");
-    CHECK(of(h2::answer(500, "", {})) == "2");
+    for (const unsigned unavailable : {502U, 504U}) {
+        CHECK(of(h2::answer(unavailable, "", {})) == "14");
+    }
+    CHECK(of(h2::answer(400, "", {})) == "13");
+    for (const unsigned other : {201U, 204U, 302U, 304U, 409U, 500U}) {
+        CAPTURE(other);
+        CHECK(of(h2::answer(other, "", {})) == "2");
+    }
+    CHECK(of(grpc_answer(grpc_message(task), {{"grpc-status", "0"}, {"grpc-status", "5"}})) == "13");
+    CHECK(
+        of(h2::script{h2::head{
+            {{":status", "200"}, {"content-type", "application/grpc"}, {"grpc-status", "5"}, {"grpc-status", "0"}},
+            true
+        }}) == "13"
+    );
     CHECK(of(grpc_answer(grpc_message(task), {{"x", "y"}})) == "13");
     CHECK(of(h2::answer(200, grpc_message(task), {{"content-type", "application/grpc"}})) == "13");
     CHECK(of(flow::grpc_failure("5", "Task not found")) == "5");

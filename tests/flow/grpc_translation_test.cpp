@@ -288,6 +288,195 @@ TEST_CASE("A number that no double equals is refused in requests, and rounded an
     CHECK(json.gateway.wait_for_metric(R"(cardea_grpc_numbers_rounded_total{agent="a"})", 1));
 }
 
+TEST_CASE("A translated answer is measured as a message")
+{
+    constexpr std::size_t limit = 2'000;
+    std::size_t text = 0;
+    relayed with{
+        test_support::handler{[&](const auto&) {
+            return answer_json(
+                R"({"jsonrpc":"2.0","id":1,"result":{"id":"t","artifacts":[{"parts":[{"text":")" +
+                std::string(text, 'x') + R"("}]}]}})"
+            );
+        }},
+        [](auto& settings) {
+            settings.agents[0].dialects = {a2a_dialect::v1_jsonrpc};
+            settings.grpc.default_agent = "a";
+            settings.limits.grpc_message = limit;
+        }
+    };
+    const auto status = [&] { return flow::status_of(with.port(), flow::v1_get, grpc_message(flow::get_request({}))); };
+    const auto around = answer_of(
+                            operation::get,
+                            generation::v1,
+                            R"({"id":"t","artifacts":[{"parts":[{"text":")" + std::string(1'900, 'x') + R"("}]}]})"
+                        )
+                            .size() -
+                        5 - 1'900;
+    text = limit - around - 1;
+    CHECK(status() == "0");
+    ++text;
+    CHECK(status() == "0");
+    ++text;
+    CHECK(status() == "8");
+    CHECK(with.gateway.log().wait_for([](auto line) { return line.find("message_too_large") != line.npos; }));
+}
+
+TEST_CASE("An agent's stream that ends within a message is no end in order for a caller of JSON")
+{
+    const auto event = answer_of(
+        operation::stream,
+        generation::v1,
+        R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}})"
+    );
+    for (const bool after_one : {false, true}) {
+        for (const bool status : {false, true}) {
+            CAPTURE(after_one);
+            CAPTURE(status);
+            const auto with = agent_of(a2a_dialect::v1_grpc, [&](const auto&) {
+                const auto half = (after_one ? event : "") + event.substr(0, event.size() / 2);
+                auto answer = grpc_answer(half);
+                if (!status) {
+                    answer.pop_back();
+                    answer.back() = h2::data{half, true};
+                }
+                return answer;
+            });
+            test_support::http_client caller{with.port()};
+            caller.send(flow::call_text(rpc("SendStreamingMessage", v1_send), {{"Connection", "close"}}));
+            const auto all = caller.read_until_closed();
+            CHECK((all.find("\"code\":-32") != all.npos || !all.ends_with("0\r\n\r\n")));
+        }
+    }
+}
+
+namespace {
+
+// A StreamResponse whose message has so many bytes of text.
+std::string long_event(char of, std::size_t size)
+{
+    return R"({"message":{"messageId":")" + std::string(1, of) + R"(","role":"ROLE_AGENT","parts":[{"text":")" +
+           std::string(size, of) + R"("}]}})";
+}
+
+// The letters of long_event() whose messages stand in the text, in order.
+std::string letters_in(std::string_view text)
+{
+    constexpr std::string_view before = R"("messageId":")";
+    std::string out;
+    for (auto at = text.find(before); at != text.npos; at = text.find(before, at + 1)) {
+        out += text[at + before.size()];
+    }
+    return out;
+}
+
+constexpr std::size_t long_text = 600'000;
+
+}  // namespace
+
+TEST_CASE("Long messages of an agent by gRPC come in their order, and the status behind them")
+{
+    std::string status = "0";
+    const auto with = agent_of(a2a_dialect::v1_grpc, [&](const test_support::recorded_request& request) {
+        const auto event = [](char of, std::size_t size) {
+            return answer_of(operation::stream, generation::v1, long_event(of, size));
+        };
+        if (request.header(":path").ends_with("/SendMessage")) {
+            return grpc_answer(event('z', long_text));
+        }
+        return grpc_answer(
+            event('a', 1) + event('b', long_text) + event('c', 1) + event('d', long_text) + event('e', long_text),
+            {{"grpc-status", status}}
+        );
+    });
+    auto got = flow::call(with.port(), rpc("SendStreamingMessage", v1_send));
+    CHECK(got.status == 200);
+    CHECK(letters_in(got.body) == "abcde");
+    CHECK(got.body.size() > 3 * long_text);
+    CHECK(got.body.find("\"error\"") == std::string::npos);
+    status = "14";
+    got = flow::call(with.port(), rpc("SendStreamingMessage", v1_send));
+    CHECK(letters_in(got.body) == "abcde");
+    CHECK(got.body.find("\"error\"") > 3 * long_text);
+    got = flow::call(with.port(), rpc("SendMessage", v1_send));
+    CHECK(letters_in(got.body) == "z");
+    CHECK(got.body.size() > long_text);
+}
+
+TEST_CASE("A long message of an agent by gRPC that cannot be said in JSON is an error")
+{
+    const auto with = agent_of(a2a_dialect::v1_grpc, [](const auto&) {
+        return grpc_answer(grpc_message(flow::pb_field(2, flow::pb_field(1, std::string(long_text, '\xFF')))));
+    });
+    const auto got = flow::call(with.port(), rpc("SendMessage", v1_send));
+    CHECK(got.body.find("answer_untranslatable") != std::string::npos);
+}
+
+TEST_CASE("Long answers of JSON become messages in their order, and an error behind them the status")
+{
+    auto with = agent_of_json(a2a_dialect::v1_jsonrpc, [](const test_support::recorded_request& request) {
+        const auto result = [](char of, std::size_t size) {
+            return R"({"jsonrpc":"2.0","id":1,"result":)" + long_event(of, size) + "}";
+        };
+        if (request.body.find("SendMessage") != std::string::npos) {
+            return answer_json(result('z', long_text));
+        }
+        std::string events = ": comment\n\n";
+        for (const char of : std::string_view{"abcd"}) {
+            events += "data: " + result(of, of % 2 == 0 ? long_text : 1) + "\n\n";
+        }
+        events += R"(data: {"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"No more."}})"
+                  "\n\n";
+        return test_support::answer(200, std::move(events), {{"Content-Type", "text/event-stream"}});
+    });
+    auto got = called(with.port(), method(operation::stream, generation::v1), v1_send);
+    CHECK(letters_in(got.json) == "abcd");
+    CHECK(got.json.size() > 2 * long_text);
+    CHECK(got.status == "9");
+    got = called(with.port(), method(operation::send, generation::v1), v1_send);
+    CHECK(got.status == "0");
+    CHECK(letters_in(got.json) == "z");
+}
+
+TEST_CASE("Calls by gRPC are counted by the method that gRPC names, in both generations")
+{
+    auto with = agent_of_json(a2a_dialect::v1_jsonrpc, [](const auto&) {
+        return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{"task":)" + std::string{v1_task} + "}}");
+    });
+    const auto params = R"({"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"hi"}]}})";
+    CHECK(called(with.port(), method(operation::send, generation::v1), v1_send).status == "0");
+    CHECK(called(with.port(), method(operation::send, generation::v03), params).status == "0");
+    CHECK(with.gateway.wait_for_metric(R"(cardea_grpc_calls_total{agent="a",method="SendMessage",status="OK"})", 2));
+}
+
+TEST_CASE("A call whose push notifications are mediated passes byte for byte, unless it asks for them")
+{
+    const auto task = answer_of(operation::send, generation::v1, R"({"task":)" + std::string{v1_task} + "}");
+    const grpc_relayed with{
+        [&](const auto&) { return grpc_answer(task, {{"grpc-status", "0"}, {"x-trail", "1"}}); },
+        [](auto& settings) {
+            settings.agents[0].push = core::push_mode::mediate;
+            settings.push_allow = {"127.0.0.0/8"};
+        }
+    };
+    const auto& send = method(operation::send, generation::v1);
+    const auto unknown = flow::pb_field(14, "unknown");
+    const auto sent = [&](std::string_view json) {
+        const auto message = written(*send.request, json).substr(5) + unknown;
+        http2_caller caller{with.port()};
+        caller.send(grpc_call(1, send.path, grpc_message(message)));
+        REQUIRE(caller.answered(1));
+        CHECK(caller.field(1, "grpc-status") == "0");
+        CHECK((caller.field(1, "x-trail") == "1") == (with.agent.requests().back().body == grpc_message(message)));
+        return with.agent.requests().back().body == grpc_message(message);
+    };
+    CHECK(sent(v1_send));
+    CHECK_FALSE(sent(
+        R"({"message":{"messageId":"m"},"configuration":{"taskPushNotificationConfig":{"url":"http://127.0.0.1:1/hook"}}})"
+    ));
+    CHECK(with.agent.requests().back().body.find("/hook") == std::string::npos);
+}
+
 TEST_CASE("The rest of a caller's deadline goes to an agent of JSON in the configured field")
 {
     relayed with{
