@@ -137,12 +137,12 @@ json on_or_off()
 
 json grpc_url()
 {
-    return or_variable(text_like("^[gG][rR][pP][cC][sS]?://[^/?#]+$"));
+    return or_variable(text_like("^[gG][rR][pP][cC][sS]?://[^/?#]+:[0-9]+$"));
 }
 
 json agent_url()
 {
-    return or_variable(text_like("^([hH][tT][tT][pP][sS]?://|[gG][rR][pP][cC][sS]?://[^/?#]+$)"));
+    return or_variable(text_like("^([hH][tT][tT][pP][sS]?://|[gG][rR][pP][cC][sS]?://[^/?#]+:[0-9]+$)"));
 }
 
 json url()

@@ -192,9 +192,13 @@ private:
                 problems_.add(name.at, join(f.path, name.text), "is an agent already; expected another id");
             }
             const auto& keys = f.value->items[i].keys;
-            const auto url = static_cast<std::size_t>(std::ranges::find(keys, "url", &node::name::text) - keys.begin());
-            if (url < keys.size()) {
-                agent_urls_.emplace(read[i].id, member(f.value->items[i], url, {}).at);
+            for (std::size_t k = 0; k < keys.size(); ++k) {
+                if (keys[k].text == "url" || keys[k].text == "grpc_url") {
+                    agent_urls_.emplace(
+                        "agents." + read[i].id + '.' + keys[k].text,
+                        member(f.value->items[i], k, {}).at
+                    );
+                }
             }
             rules_->add_agent(read[i].id, f.value->items[i]);
             value_.agents.push_back(std::move(read[i]));
@@ -223,6 +227,14 @@ private:
         for (const auto& each : host_conflicts_of(value_)) {
             const auto key = each.key.empty() ? "" : '.' + std::string{each.key};
             problems_.add(agent_names_[each.agent].at, "agents." + value_.agents[each.agent].id + key, each.what);
+        }
+        const auto& by_default = value_.grpc.default_agent;
+        if (!by_default.empty() && problems_.empty() && !value_.agents.empty() && !ids_.contains(by_default)) {
+            problems_.warn(
+                given_.at("grpc.default_agent").at,
+                "grpc.default_agent",
+                "is no agent of this file; expected the id of one, unless it is created later"
+            );
         }
         if (const auto bundles = given_.find("mcp.bundles"); bundles != given_.end() && problems_.empty()) {
             check_bundles({"mcp.bundles", bundles->second.value, bundles->second.at}, value_, problems_);

@@ -20,7 +20,7 @@ struct loaded {
     std::vector<problem> warnings;               // in the order of the file; at most problem_list::most
     std::optional<place> listen_at;              // where the value of `listen` is, if the file has it
     std::optional<place> admin_at;               // the same of `admin`
-    std::map<std::string, place> agent_urls_at;  // the same of the `url` of agents, by id
+    std::map<std::string, place> agent_urls_at;  // the same of addresses of agents, by key: `agents.a.url`
 };
 
 // Whether `listen` is an address for strangers is not looked at: the command line may replace it (config/exposure.hpp).

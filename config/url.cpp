@@ -76,6 +76,9 @@ core::result<std::string> parse_grpc_url(std::string_view text)
     if (path_begin(*url) < url->size()) {
         return invalid("has a path, which gRPC does not have");
     }
+    if (url->find(':', url->find("//")) == std::string::npos || url->ends_with(']')) {
+        return invalid("has no port");
+    }
     return core::in_lower_case(text);
 }
 

@@ -19,10 +19,10 @@ enum class query : std::uint8_t { refused, allowed };
 // Returned as written, with scheme and host in lower case; a trailing slash stays or stays away.
 core::result<std::string> parse_http_url(std::string_view text, query allowed = query::refused);
 
-// Takes those, or a grpc or grpcs URL without a path and a query: where an A2A agent is.
+// Takes those, or a grpc or grpcs URL as parse_grpc_url(): where an A2A agent is.
 core::result<std::string> parse_agent_url(std::string_view text, query allowed = query::refused);
 
-// A grpc or grpcs URL without a path and a query.
+// A grpc or grpcs URL with a port, and without a path and a query.
 core::result<std::string> parse_grpc_url(std::string_view text);
 
 // The place where the path of such a URL begins, or its query if it has no path; the end: it has neither.

@@ -261,12 +261,19 @@ core::json endpoint_records(const model::agent_entry& agent)
         );
     };
     const auto* group = agent.reach == nullptr ? nullptr : agent.reach->group.get();
+    for (std::size_t i = 0; group != nullptr && i < group->size(); ++i) {
+        add(group->breaker_of(i), group->healthy(i), group->in_flight(i));
+    }
     if (group == nullptr) {
         add(*agent.breaker, true, agent.calls->in_flight());  // nobody checks it
-        return all;
     }
-    for (std::size_t i = 0; i < group->size(); ++i) {
-        add(group->breaker_of(i), group->healthy(i), group->in_flight(i));
+    if (agent.grpc) {
+        all.push_back(
+            {{"endpoint", "grpc"},
+             {"breaker", name_of(agent.grpc->breaker->state())},
+             {"healthy", true},
+             {"url", config::shown_url(agent.record.grpc_url.empty() ? agent.record.url : agent.record.grpc_url)}}
+        );
     }
     return all;
 }

@@ -255,21 +255,24 @@ private:
 
     void warn_of_loops(const std::string& file)
     {
-        constexpr std::string_view predicate = "leads back to this gateway; calls fail with loop_detected";
         for (const auto& agent : out_.settings.agents) {
-            if (!is_own_address(core::http_form(agent.url), out_.settings)) {
-                continue;
+            for (const auto& [name, url] : {std::pair{".url", &agent.url}, std::pair{".grpc_url", &agent.grpc_url}}) {
+                if (is_own_address(core::http_form(*url), out_.settings)) {
+                    warn_of_loop(file, "agents." + agent.id + name);
+                }
             }
-            const auto key = "agents." + agent.id + ".url";
-            const auto at = agent_urls_at_.find(agent.id);
-            const bool of_file = at != agent_urls_at_.end();
-            warn(
-                of_file ? config::to_text(
-                              {file, at->second.line, at->second.column, key, std::string{predicate}, /*warning=*/true}
-                          )
-                        : "warning: " + key + ": " + std::string{predicate}
-            );
         }
+    }
+
+    void warn_of_loop(const std::string& file, const std::string& key)
+    {
+        const std::string why = "leads back to this gateway; calls fail with loop_detected";
+        const auto at = agent_urls_at_.find(key);
+        const bool of_file = at != agent_urls_at_.end();
+        warn(
+            of_file ? config::to_text({file, at->second.line, at->second.column, key, why, /*warning=*/true})
+                    : "warning: " + key + ": " + why
+        );
     }
 
     void read_store(const std::string& text)

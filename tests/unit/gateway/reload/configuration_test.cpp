@@ -331,4 +331,50 @@ TEST_CASE("An agent whose address is a listener of this gateway is warned about"
     CHECK(warnings("10.1.2.3:4000", "http://127.0.0.1:4000/").empty());
 }
 
+TEST_CASE("An address of gRPC that is a listener of this gateway is warned about by its own key")
+{
+    const scratch_directory here;
+    const auto warnings = [&](const std::string& agent) {
+        write_whole(
+            here.file("c.yml"),
+            "access: open\nlisten: 127.0.0.1:4000\nadmin: 127.0.0.1:4001\nagents: {a: {" + agent + "}}\n"
+        );
+        const auto read = read_configuration(asked_for(here.file("c.yml")), nullptr, reading::first);
+        CHECK(read.problems.empty());
+        return texts_of(read.warnings);
+    };
+    const auto warned = [&](const std::string& place, const std::string& key) {
+        return texts{
+            here.file("c.yml") + ":" + place + ": warning: agents.a." + key +
+            ": leads back to this gateway; calls fail with loop_detected"
+        };
+    };
+    CHECK(warnings("url: 'grpc://127.0.0.1:4000'") == warned("4:19", "url"));
+    CHECK(warnings("url: 'http://127.0.0.1:4002', grpc_url: 'grpc://127.0.0.1:4000'") == warned("4:54", "grpc_url"));
+    CHECK(warnings("url: 'http://127.0.0.1:4002', grpc_url: 'grpc://127.0.0.1:4002'").empty());
+}
+
+TEST_CASE("A default agent of gRPC that the file does not have is warned about")
+{
+    const scratch_directory here;
+    const auto warnings = [&](const std::string& id) {
+        write_whole(
+            here.file("c.yml"),
+            "access: open\ngrpc:\n  default_agent: " + id + "\nagents: {a: {url: 'http://h'}}\n"
+        );
+        const auto read = read_configuration(asked_for(here.file("c.yml")), nullptr, reading::first);
+        CHECK(read.problems.empty());
+        return texts_of(read.warnings);
+    };
+    CHECK(warnings("a").empty());
+    CHECK(
+        warnings("zz") ==
+        texts{
+            here.file("c.yml") +
+            ":3:18: warning: grpc.default_agent: is no agent of this file; expected the id of one, "
+            "unless it is created later"
+        }
+    );
+}
+
 TEST_SUITE_END();
