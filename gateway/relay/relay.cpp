@@ -120,7 +120,7 @@ relay::~relay()
 }
 
 // A call from its sending to its account.
-net::routine<relay_outcome> relay::run()
+net::routine<> relay::run()
 {
     core::result<> done;
     for (bool again = true, renews = true; again;) {
@@ -173,7 +173,6 @@ net::routine<relay_outcome> relay::run()
     if (!call_.hooks.edits.empty()) {
         call_.hooks.edits.front()->note(outcome_);
     }
-    co_return std::move(outcome_);
 }
 
 net::routine<> relay::fail(core::error why)

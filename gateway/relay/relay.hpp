@@ -29,9 +29,10 @@ public:
     relay(net::caller_exchange& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call);
     ~relay() override;
 
-    net::routine<relay_outcome> run();
+    net::routine<> run();
 
-    // After run().
+    // These hold after run().
+    relay_outcome& outcome() noexcept { return outcome_; }
     const model::attempt_record& attempts() const noexcept { return agent_.attempts().record(); }
 
     void announce_end() override

@@ -385,7 +385,8 @@ net::routine<> agent_relay::send(request_context& request, relay::relay_call& ca
         streams_.add(passing);
     }
     request.passing = &passing;
-    auto outcome = co_await passing.run();
+    co_await passing.run();
+    auto& outcome = passing.outcome();
     request.passing = nullptr;
     request.record.sent = passing.attempts();
     request.record.endpoint = static_cast<unsigned>(call.agent->number) + 1;
