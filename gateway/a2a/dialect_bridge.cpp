@@ -102,7 +102,7 @@ dialect_bridge::dialect_bridge(
         grpc::agent_messages::terms terms;
         terms.limit = with_.largest_message;
         terms.bodies = with_.bodies;
-        terms.long_texts = &with_.long_texts;
+        terms.elsewhere = [&by = with_.long_texts](auto work) { by.post(std::move(work)); };
         terms.here = with_.here;
         grpc_.emplace(to_.version, std::move(terms));
         to_ = grpc::as_json(to_.version);

@@ -90,7 +90,7 @@ bool grpc_route::recognise(request_context& request) const
         grpc::caller_messages::terms terms{method, profile_of(settings_.errors.profile), settings_.limits.grpc_message};
         const bool old = path.substr(1).starts_with(::a2a::protobuf::v03_service);
         terms.version = old ? ::a2a::generation::v03 : ::a2a::generation::v1;
-        terms.long_texts = &control_.long_bodies;
+        terms.elsewhere = &elsewhere_;
         request.grpc = std::make_shared<grpc::caller_messages>(request.caller, terms);
         request.errors.format = request::error_format::rest;
         request.errors.rest_version = terms.version;

@@ -115,6 +115,7 @@ private:
     static net::routine<> send_health(request_context& request, std::optional<bool> serving);
 
     const request::access_guard& guard_;
+    const grpc::poster elsewhere_{[this](auto work) { control_.long_bodies.post(std::move(work)); }};
 };
 
 }  // namespace gateway::a2a

@@ -4,6 +4,9 @@
 #include "gateway/grpc/head_lines.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
 #include <utility>
 
 namespace gateway::grpc {
@@ -11,9 +14,6 @@ namespace {
 
 using core::errc;
 using reader = net::grpc::message_reader;
-
-// A message of this size takes a millisecond.
-constexpr std::size_t converted_on_loop = 256 * 1024;
 
 // Fields that speak of messages of gRPC, or of the outcome.
 bool is_of_grpc(const net::http1::field& each) noexcept
@@ -162,7 +162,7 @@ core::result<> agent_messages::read(std::string_view piece)
         if (!terms_->method->streams && reader_.count() > 1) {
             return core::upstream_error(errc::upstream_protocol, "a call that is no stream has two answers");
         }
-        if (terms_->long_texts != nullptr && reader_.size() > converted_on_loop) {
+        if (terms_->elsewhere && reader_.size() > converted_at_once) {
             convert_elsewhere(whole ? std::string{part.data} : std::exchange(message_, {}));
             behind_ = piece;
             break;
@@ -209,7 +209,7 @@ void agent_messages::convert_elsewhere(std::string message)
     under_way_->message = std::move(message);
     // The loop runs until it has heard of the end.
     auto loop = net::asio::make_work_guard(*terms_->here);
-    terms_->long_texts->post([work = under_way_, of = terms_, loop = std::move(loop)] {
+    terms_->elsewhere([work = under_way_, of = terms_, loop = std::move(loop)] {
         work->made = append_message(*of, work->message, work->out);
         net::asio::post(loop.get_executor(), [work] {
             work->done = true;

@@ -4,7 +4,6 @@
 
 #include "a2a/protobuf/methods.hpp"
 #include "gateway/grpc/outcome.hpp"
-#include "gateway/threads/side_thread.hpp"
 #include "net/grpc/messages.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/shared_budget.hpp"
@@ -26,8 +25,8 @@ public:
         std::string id;                                           // of the call, raw, in events of JSON-RPC
         std::uint64_t limit = 0;                                  // bytes of one message
         net::shared_budget* bodies = nullptr;                     // what they may take in memory; null: anything
-        threads::side_thread* long_texts = nullptr;               // that converts long messages; null: none does
-        std::optional<net::executor> here;                        // of the loop; with long_texts
+        poster elsewhere;                                         // converts long messages; empty: the loop does
+        std::optional<net::executor> here;                        // of the loop; with elsewhere
         std::uint64_t rounded = 0;                                // numbers that no double equals
         std::uint64_t lost = 0;                                   // fields that A2A does not have
     };

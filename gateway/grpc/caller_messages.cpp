@@ -4,9 +4,12 @@
 #include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/grpc/head_lines.hpp"
-#include "net/loop/ask.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <coroutine>
 #include <utility>
 
 namespace gateway::grpc {
@@ -14,9 +17,6 @@ namespace {
 
 using core::errc;
 using reader = net::grpc::message_reader;
-
-// A message of this size takes a millisecond.
-constexpr std::size_t converted_at_once = 256 * 1024;
 
 constexpr std::string_view first_lines = "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\n";
 
@@ -31,6 +31,23 @@ std::string_view bytes_of(const net::pieces::value_type& piece)
 {
     return {static_cast<const char*>(piece.data()), piece.size()};
 }
+
+// To be awaited: the work is done. The loop runs until then.
+struct work_elsewhere {
+    const poster& by;
+    net::executor here;
+    std::function<void()> work;
+
+    static bool await_ready() noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> who)
+    {
+        by([this, who, loop = net::asio::make_work_guard(here)] {
+            work();
+            net::asio::post(loop.get_executor(), [who] { who.resume(); });
+        });
+    }
+    static void await_resume() noexcept {}
+};
 
 }  // namespace
 
@@ -65,7 +82,7 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     for (const auto& each : part.body) {
         text_ += bytes_of(each);
     }
-    if ((part.last || form_ == form::events) && terms_.long_texts != nullptr &&
+    if ((part.last || form_ == form::events) && terms_.elsewhere != nullptr &&
         text_.size() + events_.held() > converted_at_once) {
         put_off_ = std::make_unique<net::answer_part>(part);
         return net::answer_part{};
@@ -75,12 +92,11 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
 
 net::routine<core::result<net::answer_part>> caller_messages::later()
 {
-    const auto here = caller_.owner().get_executor();
     const bool messages = form_ == form::messages;
-    auto asked = terms_.long_texts->ask<core::result<>>([this, messages] {
-        return messages ? see(*put_off_) : convert(put_off_->last);
-    });
-    auto done = co_await net::ask(here, here, std::move(asked));
+    core::result<> done;
+    std::function<void()> work = [&] { done = messages ? see(*put_off_) : convert(put_off_->last); };
+    work_elsewhere over{*terms_.elsewhere, caller_.owner().get_executor(), std::move(work)};
+    co_await over;
     const auto part = std::exchange(put_off_, nullptr);
     if (messages) {
         co_return seen(std::move(done), *part);
@@ -153,7 +169,7 @@ void caller_messages::begin(std::string_view head)
 // An answer of an agent by gRPC. What comes of its messages passes in the pieces in which it comes.
 core::result<net::answer_part> caller_messages::pass_messages(const net::answer_part& part)
 {
-    if (observer_ && terms_.long_texts != nullptr && message_.size() + part.body.size() > converted_at_once) {
+    if (observer_ && terms_.elsewhere != nullptr && message_.size() + part.body.size() > converted_at_once) {
         put_off_ = std::make_unique<net::answer_part>(part);
         return net::answer_part{};
     }

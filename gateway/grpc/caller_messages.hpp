@@ -6,7 +6,6 @@
 #include "a2a/protobuf/methods.hpp"
 #include "core/error.hpp"
 #include "gateway/grpc/outcome.hpp"
-#include "gateway/threads/side_thread.hpp"
 #include "net/grpc/messages.hpp"
 #include "net/grpc/status.hpp"
 #include "net/loop/routine.hpp"
@@ -32,8 +31,7 @@ public:
         ::a2a::error_profile profile = ::a2a::error_profile::v1_0_1;
         std::uint64_t limit = 0;                            // bytes of one message
         ::a2a::generation version = ::a2a::generation::v1;  // of the service
-        threads::side_thread* long_texts =
-            nullptr;  // that converts long messages, and outlives the object; null: none does
+        const poster* elsewhere = nullptr;  // converts long messages, and outlives the object; null: the loop does
     };
 
     // Becomes the filter of `caller`, which outlives it, until it is destroyed.

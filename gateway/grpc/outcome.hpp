@@ -7,11 +7,19 @@
 #include "core/error.hpp"
 #include "net/grpc/status.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace gateway::grpc {
+
+// Has work done on another thread.
+using poster = std::function<void(std::function<void()> work)>;
+
+// A message of this size takes a millisecond to convert.
+inline constexpr std::size_t converted_at_once = 256 * 1024;
 
 // The bodies that a caller or an agent by gRPC stands for: JSON-RPC of 1.0, or HTTP+JSON of 0.3, which have the texts of its messages.
 constexpr ::a2a::dialect as_json(::a2a::generation version) noexcept

@@ -15,7 +15,7 @@ mcp: core jose net a2a
 gateway/balancing: core
 gateway/threads: core net store
 gateway/responses: core net config a2a
-gateway/grpc: core net a2a + threads
+gateway/grpc: core net a2a
 gateway/model: core jose net config store a2a mcp + balancing threads responses
 gateway/telemetry: core net a2a mcp + model
 gateway/access: core jose net config a2a mcp + threads model telemetry
