@@ -112,34 +112,46 @@ core::result<> agent_messages::begin()
 // Waits for the whole answer, or for the first message of a stream.
 core::result<> agent_messages::gather()
 {
-    for (;;) {
-        const auto idle = take_conversion();
-        if (!idle || !*idle) {
-            return idle ? core::result<>{} : idle.error();
+    for (bool more = true; more;) {
+        const auto next = read_more();
+        if (!next) {
+            return next.error();
         }
         if (terms_->method->streams && !out_.empty()) {
             return write_head(200, "text/event-stream");
         }
-        if (inner_.body_done()) {
-            return end();
-        }
-        const auto piece = inner_.take();
-        if (!piece) {
-            return piece.error();
-        }
-        if (piece->empty() && !inner_.body_done()) {
-            if (inner_.ended() && !inner_.ready()) {
-                return core::upstream_error(errc::upstream_reset, inner_.end_reason().message());
-            }
-            return {};
-        }
-        if (!outcome_) {
-            if (auto done = read(*piece); !done) {
-                return done;
-            }
-        }
-        inner_.release();
+        more = *next;
     }
+    if (!under_way_ && inner_.body_done()) {
+        return end();
+    }
+    if (!under_way_ && inner_.ended() && !inner_.ready()) {
+        return core::upstream_error(errc::upstream_reset, inner_.end_reason().message());
+    }
+    return {};
+}
+
+// Reads on. False: nothing more is there, or a conversion is under way.
+core::result<bool> agent_messages::read_more()
+{
+    auto idle = take_conversion();
+    if (!idle || !*idle) {
+        return idle;
+    }
+    const auto piece = inner_.body_done() ? core::result<std::string_view>{} : inner_.take();
+    if (!piece) {
+        return piece.error();
+    }
+    if (piece->empty()) {
+        return false;
+    }
+    if (!outcome_) {
+        if (auto done = read(*piece); !done) {
+            return std::move(done).error();
+        }
+    }
+    inner_.release();
+    return true;
 }
 
 core::result<> agent_messages::read(std::string_view piece)
@@ -167,9 +179,11 @@ core::result<> agent_messages::read(std::string_view piece)
             behind_ = piece;
             break;
         }
-        if (auto added = append_message(*terms_, whole ? part.data : message_, out_); !added) {
-            return added;
+        const auto added = append_message(*terms_, whole ? part.data : message_, out_);
+        if (!added) {
+            return added.error();
         }
+        count(*added);
         message_.clear();
     }
     return share_.set(held()) ? core::result<>{} : core::gateway_error(errc::overloaded, "bodies");
@@ -180,7 +194,14 @@ std::size_t agent_messages::held() const noexcept
     return message_.size() + out_.size() + behind_.size() + (under_way_ ? under_way_->message.size() : 0);
 }
 
-core::result<> agent_messages::append_message(terms& of, std::string_view message, std::string& out)
+void agent_messages::count(const ::a2a::protobuf::conversion& made) noexcept
+{
+    terms_->rounded += made.rounded;
+    terms_->lost += made.lost;
+}
+
+core::result<::a2a::protobuf::conversion>
+agent_messages::append_message(const terms& of, std::string_view message, std::string& out)
 {
     const auto& method = *of.method;
     const bool rpc = as_json(method.version).over == ::a2a::binding::jsonrpc;
@@ -194,14 +215,12 @@ core::result<> agent_messages::append_message(terms& of, std::string_view messag
         const auto& why = made.error();
         return core::upstream_error(errc::answer_untranslatable, why.member + ' ' + std::string{why.why});
     }
-    of.rounded += made->rounded;
-    of.lost += made->lost;
     out += rpc ? "}" : "";
     out += method.streams ? "\n\n" : "";
-    return {};
+    return *made;
 }
 
-// Nothing else is read of the answer, and nobody looks at the counts of the terms, until it is over.
+// Nothing else is read of the answer until it is over.
 void agent_messages::convert_elsewhere(std::string message)
 {
     under_way_ = std::make_shared<conversion>();
@@ -228,6 +247,7 @@ core::result<bool> agent_messages::take_conversion()
         if (!over->made) {
             return over->made.error();
         }
+        count(*over->made);
         out_ += over->out;
         const auto behind = std::exchange(behind_, {});
         if (auto done = read(behind); !done) {
@@ -303,21 +323,12 @@ core::result<> agent_messages::write_head(unsigned status, std::string_view type
 core::result<std::string_view> agent_messages::take()
 {
     if (taken_ == 0 && out_.empty() && !over_) {
-        if (auto idle = take_conversion(); !idle) {
-            return std::move(idle).error();
-        }
-        while (out_.empty() && !under_way_ && !inner_.body_done()) {
-            const auto piece = inner_.take();
-            if (!piece) {
-                return piece.error();
+        for (bool more = true; more && out_.empty();) {
+            const auto next = read_more();
+            if (!next) {
+                return next.error();
             }
-            if (piece->empty() && !inner_.body_done()) {
-                return std::string_view{};
-            }
-            if (auto done = read(*piece); !done) {
-                return std::move(done).error();
-            }
-            inner_.release();
+            more = *next;
         }
         if (!under_way_ && inner_.body_done()) {
             if (auto done = end(); !done) {

@@ -85,16 +85,19 @@ private:
         agent_messages* owner = nullptr;  // null: it is no more
         std::string message;
         std::string out;
-        core::result<> made;
+        core::result<::a2a::protobuf::conversion> made{};
         bool done = false;
     };
 
     core::result<> begin();
     core::result<> gather();
+    core::result<bool> read_more();
     core::result<bool> take_conversion();
     void convert_elsewhere(std::string message);
     core::result<> read(std::string_view piece);
-    static core::result<> append_message(terms& of, std::string_view message, std::string& out);
+    static core::result<::a2a::protobuf::conversion>
+    append_message(const terms& of, std::string_view message, std::string& out);
+    void count(const ::a2a::protobuf::conversion& made) noexcept;
     core::result<> end();
     core::result<> add_failure(const net::grpc::status& why);
     core::result<> write_head(unsigned status, std::string_view type);

@@ -167,6 +167,7 @@ void agent_exchange::set_view()
 {
     if (call_.hooks.codec) {
         view_ = call_.hooks.codec->view(*lease_);
+        view_->set_listener(&caller_.clock().wake());
     }
 }
 

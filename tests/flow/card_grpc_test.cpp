@@ -102,6 +102,19 @@ TEST_CASE(
     );
 }
 
+TEST_CASE("The health of an agent has the breaker of its own address for gRPC")
+{
+    auto settings = with_agent("http://127.0.0.1:1/rpc");
+    settings.agents.front().grpc_url = "grpc://127.0.0.1:2";
+    const running_gateway gateway{std::move(settings)};
+    const auto endpoints = flow::manage(gateway, "agents/health", {{"id", "a"}})["endpoints"];
+    REQUIRE(endpoints.size() == 2);
+    CHECK(endpoints[0]["url"] == "http://127.0.0.1:1/rpc");
+    CHECK(endpoints[1]["endpoint"] == "grpc");
+    CHECK(endpoints[1]["breaker"] == "closed");
+    CHECK(endpoints[1]["url"] == "grpc://127.0.0.1:2");
+}
+
 TEST_CASE("A card offers gRPC where SDKs dial: at the agent's name, at grpc.public, or nowhere")
 {
     scripted_agent agent{[](const auto&) { return test_support::answer_json(modern_card("JSONRPC")); }};
