@@ -24,7 +24,7 @@ bool is_utf8(std::string_view text) noexcept
         }
         at += length;
     }
-    return {};
+    return true;
 }
 
 const field_row* tenant_of(const message_type& type) noexcept

@@ -12,8 +12,8 @@
 namespace gateway::a2a {
 namespace {
 
-using core::errc;
 using ::a2a::protobuf::request_scan;
+using core::errc;
 
 // A message of this size takes a millisecond to read.
 constexpr std::size_t converted_at_once = 256 * 1024;
@@ -24,7 +24,10 @@ constexpr std::size_t beginning = grpc_route::held_request - net::grpc::prefix_s
 core::error told(const ::a2a::refusal& why)
 {
     const bool broken = why.code == ::a2a::rpc_code::parse_error;
-    return core::caller_error(broken ? errc::parse_error : errc::invalid_params, why.member + ' ' + std::string{why.why});
+    return core::caller_error(
+        broken ? errc::parse_error : errc::invalid_params,
+        why.member + ' ' + std::string{why.why}
+    );
 }
 
 }  // namespace
@@ -57,8 +60,7 @@ std::optional<core::result<>> grpc_route::take_message(const request_context& re
 }
 
 // Until the request is whole or has more bytes than `enough`. Again: goes on. Fails as take_message(), and as the body does.
-net::routine<core::result<>>
-grpc_route::gather_message(request_context& request, grpc_call& call, std::uint64_t enough)
+net::routine<core::result<>> grpc_route::gather_message(request_context& request, grpc_call& call, std::uint64_t enough)
 {
     auto& caller = request.caller;
     const auto limit = settings_.limits.grpc_message + net::grpc::prefix_size;
@@ -125,8 +127,7 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
         return core::caller_error(errc::grpc_compressed);
     }
     if (method != nullptr && !call.compressed) {
-        auto tenant =
-            ::a2a::protobuf::find_tenant(*method->request, call.message.substr(0, beginning), call.whole);
+        auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message.substr(0, beginning), call.whole);
         if (!tenant) {
             return told(tenant.error());
         }
@@ -190,13 +191,14 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
     }
     call.named.task = true;  // what the rest names is not known yet
     call.coming->scan = std::move(scan);
-    call.coming->messages.show([&request, &call, note = request_scan::visitor{note}](std::string_view part
-                               ) -> core::result<> {
-        if (auto read = call.coming->scan->feed(part, note); !read) {
-            return told(read.error());
+    call.coming->messages.show(
+        [&request, &call, note = request_scan::visitor{note}](std::string_view part) -> core::result<> {
+            if (auto read = call.coming->scan->feed(part, note); !read) {
+                return told(read.error());
+            }
+            return call.named.refused() ? core::result<>{refusal_of(request, call.named)} : core::result<>{};
         }
-        return call.named.refused() ? core::result<>{refusal_of(request, call.named)} : core::result<>{};
-    });
+    );
     return {};
 }
 

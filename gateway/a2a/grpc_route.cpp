@@ -33,8 +33,7 @@ bool has_form(std::string_view path)
 {
     const auto slash = path.find('/', 1);
     return slash != path.npos && slash > 1 && slash + 1 < path.size() &&
-           path.find_first_of("/?", slash + 1) == path.npos && !path.starts_with("/agents/") &&
-           !path.starts_with("/mcp/");
+           path.find_first_of("/?", slash + 1) == path.npos && !path.starts_with("/mcp/");
 }
 
 // Refuses an answer of an agent that is not one of gRPC.
@@ -66,10 +65,10 @@ public:
 bool grpc_route::recognise(request_context& request) const
 {
     const auto& head = request.caller.head();
-    if (!head.target.starts_with('/')) {
+    const auto path = head.target;
+    if (!path.starts_with('/') || path.starts_with("/agents/")) {
         return false;
     }
-    const auto path = head.target;
     const bool a2a = is_of_a2a(path);
     if (!a2a && !has_form(path)) {
         return false;
@@ -246,7 +245,7 @@ bool grpc_route::is_edited(const request_context& request, const grpc_call& call
     const auto& method = *request.grpc->method();
     const auto what = method.what;
     const bool has_config = sends(method) ? call.compressed || !call.whole || call.asks_for_push
-                                  : what == create_push || what == get_push || what == list_push;
+                                          : what == create_push || what == get_push || what == list_push;
     return what == extended_card || (what == list && request.sender.access) ||
            (request.agent->mediates_push && has_config);
 }

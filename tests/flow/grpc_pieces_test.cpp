@@ -34,12 +34,8 @@ std::string answer()
 }
 
 // A SendMessageRequest of 1.0 whose message has a text of `size` bytes, then these fields, and further ones of the request.
-std::string send_request(
-    std::string_view tenant,
-    std::size_t size,
-    std::string_view more = {},
-    std::string_view behind = {}
-)
+std::string
+send_request(std::string_view tenant, std::size_t size, std::string_view more = {}, std::string_view behind = {})
 {
     const auto parts = pb_field(5, pb_field(1, std::string(size, 'x')));
     return (tenant.empty() ? std::string{} : pb_field(1, tenant)) +
@@ -285,7 +281,9 @@ TEST_CASE("A large message is gathered for an agent that speaks otherwise")
     grpc_relayed relayed{
         [](const auto& request) {
             const bool old = request.header(":path").starts_with("/a2a.v1.");
-            return grpc_answer(old ? grpc_message(pb_field(2, pb_field(1, "m") + std::string("\x20\x02", 2))) : answer());
+            return grpc_answer(
+                old ? grpc_message(pb_field(2, pb_field(1, "m") + std::string("\x20\x02", 2))) : answer()
+            );
         },
         [](auto& settings) { settings.agents[0].dialects = {core::a2a_dialect::v03_grpc}; }
     };

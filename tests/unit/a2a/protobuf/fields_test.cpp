@@ -121,14 +121,15 @@ TEST_CASE("What a request names is found in any pieces")
     for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
         CAPTURE(piece);
         CHECK(
-            told_by(v1::send_message_request, bytes, piece) ==
-            "t:task c:context t:r1 t:r2 t:p-task u:http://x ten@0-5"
+            told_by(v1::send_message_request, bytes, piece) == "t:task c:context t:r1 t:r2 t:p-task u:http://x ten@0-5"
         );
     }
     const auto old = delimited(1, delimited(2, "c") + delimited(3, "t")) +
                      delimited(2, delimited(2, delimited(2, "http://y"))) + delimited(9, "unknown");
     CHECK(told_by(v03::send_message_request, old, 3) == "c:c t:t u:http://y @0-0");
-    CHECK(told_by(v1::send_message_request, std::string_view{bytes}.substr(0, bytes.size() - 1), 7).ends_with(" cut off"));
+    CHECK(
+        told_by(v1::send_message_request, std::string_view{bytes}.substr(0, bytes.size() - 1), 7).ends_with(" cut off")
+    );
 }
 
 TEST_CASE("A field that stands twice on the way to a string is refused, since readers merge it, in any pieces")
