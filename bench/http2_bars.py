@@ -225,6 +225,14 @@ def check_answer(address, path, body, fields, wanted=None):
     return got
 
 
+def check_statuses(proxy):
+    """h2load knows statuses of HTTP alone, and errors are cheaper than calls."""
+    said = proxy.metrics() if hasattr(proxy, "metrics") else ""
+    failed = re.findall(r'^cardea_grpc_calls_total{.*status="(?!OK").*} [1-9].*$|^cardea_errors_total{.* [1-9].*$', said, re.M)
+    if failed:
+        die(f"calls have failed: {failed}")
+
+
 def cpu_by_round(contenders, given):
     """Milliseconds for 1,000 calls, by round; contenders: {name: (proxy, load's arguments)}."""
     calls = {}
@@ -238,6 +246,7 @@ def cpu_by_round(contenders, given):
             before = cpu_seconds(proxy.processes())
             load(proxy.address, *how, calls=calls[name])
             spent[name] = (cpu_seconds(proxy.processes()) - before) * 1e6 / calls[name]
+            check_statuses(proxy)
         print("  ", " ".join(f"{name} {each:.2f}" for name, each in spent.items()), flush=True)
         rounds.append(spent)
     return rounds

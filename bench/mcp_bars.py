@@ -110,11 +110,13 @@ class Gateway:
     def end(self, session, agent="bench"):
         post(self.address, self.target.format(agent), None, session, "DELETE")
 
-    def metric(self, name):
+    def metrics(self):
         with contextlib.closing(http.client.HTTPConnection(self.admin, timeout=20)) as asked:
             asked.request("GET", "/metrics")
-            page = asked.getresponse().read().decode()
-        found = re.search(rf"^{re.escape(name)} (\S+)$", page, re.M)
+            return asked.getresponse().read().decode()
+
+    def metric(self, name):
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.metrics(), re.M)
         return float(found.group(1)) if found else None
 
 

@@ -198,7 +198,7 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     out.add_hex(next_id_++);
     add_name(out, R"(","route":")", model::name(record.where));
     if (!record.http.empty()) {
-        add_text(out, R"(,"http":)", record.http);
+        add_name(out, R"(,"http":")", record.http);
     }
     if (!record.http_method.empty()) {
         add_text(out, R"(,"method":)", record.http_method);

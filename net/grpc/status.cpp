@@ -221,6 +221,9 @@ std::optional<status> read_status(std::string_view code, std::string_view messag
 media media_of(std::string_view content_type) noexcept
 {
     constexpr std::string_view plain = "application/grpc";
+    if (content_type == plain) {
+        return media::grpc;
+    }
     const auto type = content_type.substr(0, content_type.find_first_of("; \t"));
     if (core::equal_ignoring_case(type, plain) || core::equal_ignoring_case(type, "application/grpc+proto")) {
         return media::grpc;

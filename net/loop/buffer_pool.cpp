@@ -17,10 +17,28 @@ namespace net {
 namespace {
 
 constexpr std::size_t kept_large = 32;
+constexpr std::size_t kept_tiny = 256;
 
-block from_heap(std::size_t size)
+// Of the heap, if none is kept.
+block take_kept(std::vector<block>& kept, std::size_t size)
 {
-    return {{new char[size], block_release{}}, size};
+    if (kept.empty()) {
+        kept.reserve(size == tiny_block ? kept_tiny : kept_large);  // keep() has room
+        return {{new char[size], block_release{}}, size};
+    }
+    auto taken = std::move(kept.back());
+    kept.pop_back();
+    ASAN_UNPOISON_MEMORY_REGION(taken.bytes.get(), size);
+    return taken;
+}
+
+// Drops it, if there are so many.
+void keep(std::vector<block>& kept, block b, std::size_t most)
+{
+    if (kept.size() < most) {
+        ASAN_POISON_MEMORY_REGION(b.bytes.get(), b.size);
+        kept.push_back(std::move(b));
+    }
 }
 
 // A huge page would make megabytes resident for the first byte in it.
@@ -64,7 +82,6 @@ void buffer_pool::add_slab()
 {
     slabs_.reserve(slabs_.size() + 1);
     small_.reserve((slabs_.size() + 1) * slab_blocks);  // give() has room
-    large_.reserve(kept_large);
     constexpr auto size = slab_blocks * small_block;
     auto* const bytes = or_throw(map(size));
     slabs_.emplace_back(bytes);
@@ -78,7 +95,7 @@ void buffer_pool::add_slab()
 block buffer_pool::take(std::size_t size)
 {
     if (size <= tiny_block) {
-        return from_heap(tiny_block);
+        return take_kept(tiny_, tiny_block);
     }
     if (size <= small_block) {
         if (small_.empty()) {
@@ -94,12 +111,7 @@ block buffer_pool::take(std::size_t size)
     if (size > large_block) {
         return {{or_throw(map(size)), block_release{.mapped = size}}, size};
     }
-    if (large_.empty()) {
-        return from_heap(large_block);
-    }
-    auto taken = std::move(large_.back());
-    large_.pop_back();
-    return taken;
+    return take_kept(large_, large_block);
 }
 
 void buffer_pool::give(block b)
@@ -107,8 +119,10 @@ void buffer_pool::give(block b)
     if (b.size == small_block) {
         ASAN_POISON_MEMORY_REGION(b.bytes.get(), small_block);
         small_.push_back(std::move(b));
-    } else if (b.size == large_block && large_.size() < kept_large) {
-        large_.push_back(std::move(b));
+    } else if (b.size == large_block) {
+        keep(large_, std::move(b), kept_large);
+    } else if (b.size == tiny_block) {
+        keep(tiny_, std::move(b), kept_tiny);
     }
 }
 

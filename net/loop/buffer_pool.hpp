@@ -31,7 +31,7 @@ struct block {
 
 class buffer_pool final : public timed {
 public:
-    // At least `size` bytes. Blocks of small_block and large_block come from the pool; tiny_block is of the heap. Larger ones are memory of
+    // At least `size` bytes. Blocks of up to large_block come from the pool. Larger ones are memory of
     // their own, which goes back to the kernel at once: of the heap, bodies of megabytes would leave behind what a heap does not give
     // up. Throws std::bad_alloc.
     block take(std::size_t size);
@@ -55,6 +55,7 @@ private:
     std::size_t unused_ = 0;    // so many at its beginning have not been taken since the last rest began
     core::steady_time rest_ends_ = core::steady_time::min();
     std::vector<block> large_;
+    std::vector<block> tiny_;
 };
 
 }  // namespace net

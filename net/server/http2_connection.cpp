@@ -108,9 +108,6 @@ void http2_connection::turn()
     if (!touched_.empty() || started_ < starting_.size()) {
         schedule();
     }
-    if (exchanges_.empty()) {
-        rest();
-    }
 }
 
 bool http2_connection::is_over() const noexcept
@@ -260,9 +257,11 @@ bool http2_connection::flush()
     return written;
 }
 
-// An idle connection has no buffers.
 void http2_connection::rest()
 {
+    if (!exchanges_.empty()) {
+        return;
+    }
     for (auto* const text : {&sending_, &session_.output()}) {
         if (text->empty() && text->capacity() > kept_when_idle) {
             std::string{}.swap(*text);

@@ -56,6 +56,9 @@ public:
     // Cuts every exchange.
     void abort();
 
+    // An idle connection has no buffers: gives them up, now and then.
+    void rest();
+
     // The peer has broken a rule of the connection, or gone over a limit.
     bool failed() const noexcept { return failed_; }
 
@@ -89,7 +92,6 @@ private:
     void start_some();
     void wake_touched();
     bool flush();
-    void rest();
     void look_at_clock();
     void end_lingering(core::steady_time now);
     core::steady_time due() const noexcept;

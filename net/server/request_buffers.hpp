@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept = 64;
+    static constexpr std::size_t kept = 256;
     static constexpr std::size_t usual_text = 4096;
 
     void take_back(std::unique_ptr<request_buffers> space) noexcept

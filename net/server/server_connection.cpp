@@ -301,6 +301,13 @@ void server_connection::release_request()
     }
 }
 
+void server_connection::on_sweep(core::steady_time /*now*/)
+{
+    if (http2_ != nullptr) {
+        http2_->rest();
+    }
+}
+
 // RFC 9112 section 9.6: bytes still on their way must not turn the answer's end into a reset.
 routine<> server_connection::linger()
 {

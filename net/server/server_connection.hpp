@@ -63,6 +63,7 @@ public:
     }
     void waited_for_body(core::steady_time since) noexcept override { body_.waited(since); }
     void release_request() override;
+    void on_sweep(core::steady_time now) override;
 
     // With `Connection: close` if this answer is the last one. An open length is chunks, or in HTTP/1.0 the end of the connection.
     void complete_head(std::string& text, answer_length length) override;
