@@ -338,6 +338,9 @@ void http2_connection::drain()
 
 void http2_connection::abort()
 {
+    if (!running_) {
+        flush();  // answers that are whole: the loop may have no other turn
+    }
     for (const auto& exchange : exchanges_) {
         exchange->abort();
     }
