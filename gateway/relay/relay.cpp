@@ -89,6 +89,11 @@ repair_call(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& 
     }
 }
 
+net::routine<core::result<>> ended(core::result<> how)
+{
+    co_return how;
+}
+
 }  // namespace
 
 void tell_refused(const relay_call& call)
@@ -258,21 +263,22 @@ core::result<> relay::accept_answer(bool edited)
     return accepted;
 }
 
+// No routine of its own: a stream keeps the frame of pass_body() alone.
 net::routine<core::result<>> relay::pass_answer()
 {
     if (call_.hooks.repair != nullptr && call_.hooks.repair->replaces(agent_.head())) {
         outcome_.replaced = true;
         agent_.discard();
-        co_return core::result<>{};
+        return ended(core::result<>{});
     }
     const auto& head = agent_.head();
     const bool reads = call_.request.verb == method::get || call_.request.verb == method::head;
     if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads) && !call_.traits.forwarded) {
         // Its Location would lead the caller past the gateway.
-        co_return core::upstream_error(errc::upstream_status, unfollowed_redirect(call_, head));
+        return ended(core::upstream_error(errc::upstream_status, unfollowed_redirect(call_, head)));
     }
     if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
-        co_return accepted;
+        return ended(accepted);
     }
     const bool done = agent_.side().body_done();
     // Events may be missing then, or come first.
@@ -281,7 +287,7 @@ net::routine<core::result<>> relay::pass_answer()
         writer_.leave_length_open();
     }
     if (!expect_events()) {
-        co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+        return ended(core::gateway_error(errc::overloaded, "streams, of all or of this principal"));
     }
     writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions_as);
     if (call_.hooks.repair != nullptr) {
@@ -298,21 +304,21 @@ net::routine<core::result<>> relay::pass_answer()
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
     }
-    co_return co_await pass_body();
+    return pass_body();
 }
 
-// Messages of gRPC as they come. The caller's side knows how they end.
+// No routine of its own either. Messages of gRPC as they come. The caller's side knows how they end.
 net::routine<core::result<>> relay::pass_messages()
 {
     if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
-        co_return accepted;
+        return ended(accepted);
     }
     writer_.leave_length_open();
     core::duration keep_alive{};
     if (call_.traits.streaming && !agent_.side().body_done()) {
         announced_ = settings_.streams.begin(*this);
         if (!announced_) {
-            co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+            return ended(core::gateway_error(errc::overloaded, "streams, of all or of this principal"));
         }
         outcome_.stream = model::stream_end::complete;
         note_stream(call_.slot);
@@ -329,7 +335,7 @@ net::routine<core::result<>> relay::pass_messages()
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
     }
-    co_return co_await pass_body();
+    return pass_body();
 }
 
 // Passes an answer before which the caller has got events, or that becomes one.
