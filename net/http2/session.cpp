@@ -38,8 +38,6 @@ nghttp2_nv field_of(std::string_view name, std::string_view value, bool secret) 
 struct session::library : session_state {
     library(const session_settings& of, session_user& told);
     ~library() { ::nghttp2_session_del(native); }
-    library(const library&) = delete;
-    library& operator=(const library&) = delete;
 
     static const nghttp2_session_callbacks& calls();
     void create();
@@ -59,6 +57,7 @@ struct session::library : session_state {
     bool received(const nghttp2_frame* frame);
     bool send_body(nghttp2_frame* frame, bytes start, std::size_t size, nghttp2_data_source* source);
     bool sent(const nghttp2_frame* frame);
+    bool not_sent(const nghttp2_frame* frame, int failure);
     bool closed(std::int32_t id, std::uint32_t code);
     ssize_t read(std::int32_t id, std::size_t most, std::uint32_t& flags);
     static nghttp2_data_provider body() noexcept;
@@ -123,6 +122,7 @@ const nghttp2_session_callbacks& session::library::calls()
         ::nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, &forward<&lib::take_body, lib, std::uint8_t, std::int32_t, bytes, std::size_t>);
         ::nghttp2_session_callbacks_set_on_frame_recv_callback(made, &forward<&lib::received, lib, frame>);
         ::nghttp2_session_callbacks_set_on_frame_send_callback(made, &forward<&lib::sent, lib, frame>);
+        ::nghttp2_session_callbacks_set_on_frame_not_send_callback(made, &forward<&lib::not_sent, lib, frame, int>);
         ::nghttp2_session_callbacks_set_on_stream_close_callback(made, &forward<&lib::closed, lib, std::int32_t, std::uint32_t>);
         ::nghttp2_session_callbacks_set_send_data_callback(made, &forward<&lib::send_body, lib, nghttp2_frame*, bytes, std::size_t, nghttp2_data_source*>);
         return library_calls{made, &::nghttp2_session_callbacks_del};
@@ -139,7 +139,6 @@ void session::library::create()
     ::nghttp2_option_set_no_auto_window_update(options, 1);
     ::nghttp2_option_set_no_closed_streams(options, 1);
     ::nghttp2_option_set_stream_reset_rate_limit(options, any_number, any_number);  // the session counts them itself
-    // Larger ones are dropped without a word.
     ::nghttp2_option_set_max_send_header_block_length(options, most_header_block);
     const auto create_it = serves() ? &::nghttp2_session_server_new2 : &::nghttp2_session_client_new2;
     const int failure = create_it(&native, &calls(), this, options);
@@ -248,12 +247,12 @@ bool session::library::begin_headers(const nghttp2_frame* frame)
 }
 
 bool session::library::take_field(
-    const nghttp2_frame* /*frame*/,
+    const nghttp2_frame*,
     bytes name,
     std::size_t name_size,
     bytes value,
     std::size_t size,
-    std::uint8_t /*flags*/
+    std::uint8_t
 )
 {
     return session_state::take_field(view(name, name_size), view(value, size));
@@ -399,6 +398,16 @@ bool session::library::sent(const nghttp2_frame* frame)
     return true;
 }
 
+// A head that the library refuses to send, such as one over most_header_block: the stream would wait for ever. It ends requests itself.
+bool session::library::not_sent(const nghttp2_frame* frame, int /*failure*/)
+{
+    const bool head = frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat != NGHTTP2_HCAT_REQUEST;
+    if (head && user_of(frame->hd.stream_id) != nullptr) {
+        submit_reset(frame->hd.stream_id, error_code::internal_error);
+    }
+    return true;
+}
+
 bool session::library::closed(std::int32_t id, std::uint32_t code)
 {
     const bool by_peer = std::exchange(received_reset, 0) == id;
@@ -525,23 +534,17 @@ std::size_t session::room_for_requests() const noexcept
 
 void session::answer(std::int32_t id, std::string_view head, bool last)
 {
+    auto& lib = *library_;
     const auto body = library::body();
-    library_->fill_answer(head);
-    ::nghttp2_submit_response(
-        library_->native,
-        id,
-        library_->fields.data(),
-        library_->fields.size(),
-        last ? nullptr : &body
-    );
+    lib.fill_answer(head);
+    ::nghttp2_submit_response(lib.native, id, lib.fields.data(), lib.fields.size(), last ? nullptr : &body);
 }
 
 void session::interim(std::int32_t id, std::string_view head)
 {
     auto& lib = *library_;
     lib.fill_answer(head);
-    const auto count = lib.fields.size();
-    ::nghttp2_submit_headers(lib.native, NGHTTP2_FLAG_NONE, id, nullptr, lib.fields.data(), count, nullptr);
+    ::nghttp2_submit_headers(lib.native, 0, id, nullptr, lib.fields.data(), lib.fields.size(), nullptr);
 }
 
 void session::resume(std::int32_t id)

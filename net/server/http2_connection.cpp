@@ -338,7 +338,7 @@ void http2_connection::drain()
 
 void http2_connection::abort()
 {
-    if (!running_) {
+    if (!running_ && !over_) {
         flush();  // answers that are whole: the loop may have no other turn
     }
     for (const auto& exchange : exchanges_) {

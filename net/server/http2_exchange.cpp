@@ -62,12 +62,7 @@ bool http2_exchange::misdirected() const
 
 routine<> http2_exchange::serve()
 {
-    auto& handler = connection_.parts().handler;
-    if (refused_) {
-        co_await handler.refuse(*this, std::move(*refused_));
-    } else {
-        co_await handle();
-    }
+    return refused_ ? connection_.parts().handler.refuse(*this, std::move(*refused_)) : handle();
 }
 
 routine<> http2_exchange::handle()

@@ -156,6 +156,27 @@ TEST_CASE("Trailers of a hundred kilobytes reach their peer")
     CHECK(rig.log.ends_with("1: closed no_error by us\n"));
 }
 
+TEST_CASE("A head and trailers that are too large to send end their stream alone")
+{
+    session_rig rig;
+    rig.feed(raw::client_start());
+    const std::string large = "x-large: " + std::string(6'000'000, '~') + "\r\n";
+    rig.feed(raw::headers_frame(1, raw::get()));
+    rig.session.answer(1, "HTTP/1.1 200 OK\r\n" + large, false);
+    CHECK(rig.sent().back().code() == static_cast<std::uint32_t>(error_code::internal_error));
+    CHECK(rig.log.ends_with("1: closed internal_error by us\n"));
+    rig.feed(raw::headers_frame(3, raw::get()));
+    rig.streams[3]->last = true;
+    rig.streams[3]->trailers = large;
+    rig.session.answer(3, "HTTP/1.1 200 OK\r\n", false);
+    CHECK(rig.sent().back().code() == static_cast<std::uint32_t>(error_code::internal_error));
+    CHECK(rig.log.ends_with("3: closed internal_error by us\n"));
+    rig.feed(raw::headers_frame(5, raw::get()));
+    rig.session.answer(5, "HTTP/1.1 204 No Content\r\n", true);
+    rig.session.produce(0);
+    CHECK(rig.log.ends_with("5: sent all\n5: closed no_error by us\n"));
+}
+
 TEST_CASE("Answers take turns: a short one does not wait for the end of a long one")
 {
     session_rig rig;
