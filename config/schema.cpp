@@ -328,7 +328,8 @@ std::vector<setting> make_table()
          "Hosts to which Cardea connects without `proxy`: names, which stand for the names below them too, "
          "addresses, blocks of addresses, each name or address perhaps with a port, or `*`. Default: none."},
         {"hosts", sets<&settings::hosts>(hosts()),
-         "The names that callers may use in `Host`, without a port; `*` is any name. Others get 421. Default: any "
+         "The names that callers may use in `Host`, without a port; `*` is any name. Others get 421, and over "
+         "HTTP/2 with TLS those that neither the certificate nor SNI names, unless a trusted proxy sends them. Default: any "
          "name; on a loopback address only the loopback names, the address of `listen` and the host of "
          "`public_url`, against DNS rebinding."},
         {"agent_hosts", sets<&settings::agent_hosts>(host_pattern()),
