@@ -127,7 +127,8 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
         return core::caller_error(errc::grpc_compressed);
     }
     if (method != nullptr && !call.compressed) {
-        auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message.substr(0, beginning), call.whole);
+        const bool all = call.whole && call.message.size() <= beginning;
+        auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message.substr(0, beginning), all);
         if (!tenant) {
             return told(tenant.error());
         }
@@ -187,7 +188,7 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
         return told(read.error());
     }
     if (call.whole) {
-        return {};
+        return scan.whole() ? core::result<>{} : told({::a2a::rpc_code::parse_error, {}, "is cut off"});
     }
     call.named.task = true;  // what the rest names is not known yet
     call.coming->scan = std::move(scan);

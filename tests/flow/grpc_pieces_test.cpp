@@ -39,7 +39,8 @@ send_request(std::string_view tenant, std::size_t size, std::string_view more = 
 {
     const auto parts = pb_field(5, pb_field(1, std::string(size, 'x')));
     return (tenant.empty() ? std::string{} : pb_field(1, tenant)) +
-           pb_field(2, pb_field(1, "m-1") + parts + std::string{more}) + std::string{behind};
+           pb_field(2, pb_field(1, "m-1") + std::string("\x20\x01", 2) + parts + std::string{more}) +
+           std::string{behind};
 }
 
 // Sends the body of a request on stream 1, as the gateway gives credit for it.
