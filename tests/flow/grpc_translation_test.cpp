@@ -1,6 +1,7 @@
 // Calls whose caller or agent is by gRPC, and the other side is not, or of another generation.
 #include "a2a/protobuf/codec.hpp"
 #include "a2a/protobuf/methods.hpp"
+#include "net/grpc/messages.hpp"
 #include "tests/flow/grpc_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/scripted_agent.hpp"
@@ -88,6 +89,9 @@ answered called(std::uint16_t port, const a2a::protobuf::service_method& what, s
 {
     http2_caller caller{port};
     caller.send(grpc_call(1, what.path, written(*what.request, json)));
+    for (const std::uint32_t stream : {0U, 1U}) {
+        caller.send(test_support::http2::update_frame(stream, 16 * 1024 * 1024));
+    }
     REQUIRE(caller.answered(1));
     return {caller.field(1, "grpc-status"), caller.field(1, "grpc-message"), read(*what.response, caller.body(1))};
 }
@@ -291,13 +295,10 @@ TEST_CASE("A number that no double equals is refused in requests, and rounded an
 TEST_CASE("A translated answer is measured as a message")
 {
     constexpr std::size_t limit = 2'000;
-    std::size_t text = 0;
+    std::string task;
     relayed with{
         test_support::handler{[&](const auto&) {
-            return answer_json(
-                R"({"jsonrpc":"2.0","id":1,"result":{"id":"t","artifacts":[{"parts":[{"text":")" +
-                std::string(text, 'x') + R"("}]}]}})"
-            );
+            return answer_json(R"({"jsonrpc":"2.0","id":1,"result":)" + task + "}");
         }},
         [](auto& settings) {
             settings.agents[0].dialects = {a2a_dialect::v1_jsonrpc};
@@ -305,20 +306,16 @@ TEST_CASE("A translated answer is measured as a message")
             settings.limits.grpc_message = limit;
         }
     };
-    const auto status = [&] { return flow::status_of(with.port(), flow::v1_get, grpc_message(flow::get_request({}))); };
-    const auto around = answer_of(
-                            operation::get,
-                            generation::v1,
-                            R"({"id":"t","artifacts":[{"parts":[{"text":")" + std::string(1'900, 'x') + R"("}]}]})"
-                        )
-                            .size() -
-                        5 - 1'900;
-    text = limit - around - 1;
-    CHECK(status() == "0");
-    ++text;
-    CHECK(status() == "0");
-    ++text;
-    CHECK(status() == "8");
+    const auto status_with = [&](std::size_t text) {
+        task = R"({"id":"t","status":{"state":"TASK_STATE_WORKING"},"artifacts":[{"parts":[{"text":")" +
+               std::string(text, 'x') + R"("}]}]})";
+        return flow::status_of(with.port(), flow::v1_get, grpc_message(flow::get_request({})));
+    };
+    CHECK(status_with(1'900) == "0");
+    const auto around = answer_of(operation::get, generation::v1, task).size() - net::grpc::prefix_size - 1'900;
+    CHECK(status_with(limit - around - 1) == "0");
+    CHECK(status_with(limit - around) == "0");
+    CHECK(status_with(limit - around + 1) == "8");
     CHECK(with.gateway.log().wait_for([](auto line) { return line.find("message_too_large") != line.npos; }));
 }
 
@@ -409,7 +406,8 @@ TEST_CASE("A long message of an agent by gRPC that cannot be said in JSON is an 
         return grpc_answer(grpc_message(flow::pb_field(2, flow::pb_field(1, std::string(long_text, '\xFF')))));
     });
     const auto got = flow::call(with.port(), rpc("SendMessage", v1_send));
-    CHECK(got.body.find("answer_untranslatable") != std::string::npos);
+    CHECK(got.header("cardea-error") == "answer_untranslatable");
+    CHECK(got.body.find(R"("code":-32006)") != std::string::npos);
 }
 
 TEST_CASE("Long answers of JSON become messages in their order, and an error behind them the status")
