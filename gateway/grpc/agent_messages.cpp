@@ -248,7 +248,11 @@ core::result<bool> agent_messages::take_conversion()
             return over->made.error();
         }
         count(*over->made);
-        out_ += over->out;
+        if (out_.empty()) {
+            out_.swap(over->out);
+        } else {
+            out_ += over->out;
+        }
         const auto behind = std::exchange(behind_, {});
         if (auto done = read(behind); !done) {
             return std::move(done).error();
