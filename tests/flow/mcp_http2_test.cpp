@@ -71,7 +71,7 @@ h2::script serve(const recorded_request& request)
     if (body["method"] == "tools/call") {
         return {events, h2::data{progress}, h2::data{answered, true}};
     }
-    return answer_json(result("{}"));
+    return body["method"] == "ping" ? answer_json(result("{}")) : h2::answer(405, "");
 }
 
 config::settings settings_for(const test_support::http2_agent& server)

@@ -302,8 +302,11 @@ bool http_client::fill(std::chrono::milliseconds timeout)
             }
             continue;
         }
-        ended_ = ended_ || (voice_ != nullptr && voice_->ended());
         if (ended_ || buffer_.size() > before) {
+            return true;
+        }
+        if (voice_ != nullptr && voice_->ended()) {
+            ended_ = true;
             return true;
         }
     }
