@@ -193,31 +193,41 @@ private:
     // `"key":value`
     bool entry(const message_type& type, std::string_view bytes)
     {
-        std::string_view key;
-        wire_field found;
+        wire_field key;
+        wire_field value;
+        wire_reader in{bytes};
+        const bool is_short =
+            in.next_short(key) && key.number == 1 && in.next_short(value) && value.number == 2 && in.done();
+        if (!is_short && !read_entry(type, bytes, key, value)) {
+            return false;
+        }
+        if (!text(key.bytes)) {
+            return false;
+        }
+        out_.put(':');
+        return single(type.fields[1], value) || trouble_.within_key(key.bytes);
+    }
+
+    [[gnu::noinline]] bool
+    read_entry(const message_type& type, std::string_view bytes, wire_field& key, wire_field& value)
+    {
+        key = value = {};
         bool has_value = false;
         wire_reader in{bytes};
         wire_field field;
         const field_row* row = nullptr;
         while (next(in, type, field, row) && row != nullptr) {
             if (row == &type.fields[0]) {
-                key = field.bytes;
+                key = field;
             } else if (!has_value) {
                 has_value = true;
-                found = field;
+                value = field;
             } else {
                 irregular_ = true;
                 return false;
             }
         }
-        if (trouble_.any()) {
-            return false;
-        }
-        if (!text(key)) {
-            return false;
-        }
-        out_.put(':');
-        return single(type.fields[1], found) || trouble_.within_key(key);
+        return !trouble_.any();
     }
 
     bool single(const field_row& row, const wire_field& field)
