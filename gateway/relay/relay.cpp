@@ -334,6 +334,8 @@ net::routine<core::result<>> relay::pass_messages()
     agent_.side().consume_head();
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
+        call_.request.head = {};
+        std::string{}.swap(call_.request.head_text);
     }
     return pass_body();
 }

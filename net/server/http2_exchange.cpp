@@ -282,6 +282,9 @@ std::optional<core::result<>> http2_exchange::try_send(const answer_part& part)
     } else {
         answer_bytes_ += part.head.size();
         session.answer(id_, part.head, last_ && out_.size() == 0 && trailers_.empty());
+        if (space_->head_text.empty()) {  // after release_request(): the answer will take its time
+            std::string{}.swap(space_->scratch);
+        }
     }
     connection_.produce();
     if (!is_sent()) {
