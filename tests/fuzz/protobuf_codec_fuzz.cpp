@@ -1,9 +1,9 @@
 // Any bytes as a message or as JSON of any type, by the codec and by libprotobuf: what both take means one message, what one refuses the
 // other refuses too, but for what the codec is stricter in. The first byte chooses the direction, the second one the type.
-#include "a2a/protobuf/wire.hpp"
 #include "a2a/protobuf/codec.hpp"
 #include "a2a/protobuf/fields.hpp"
 #include "a2a/protobuf/methods.hpp"
+#include "a2a/protobuf/wire.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 #include "tests/support/protobuf_reference.hpp"
