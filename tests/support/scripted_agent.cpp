@@ -119,7 +119,7 @@ public:
 
 private:
     asio::awaitable<void> accept_connections(tcp::acceptor acceptor);
-    asio::awaitable<void> serve(tcp::socket socket, std::size_t number);
+    asio::awaitable<void> serve(tcp::socket socket);
     template <class Stream>
     asio::awaitable<void> converse(Stream& stream, std::size_t number);
 
@@ -127,6 +127,7 @@ private:
     std::optional<asio::ssl::context> tls_;
     asio::io_context io_{1};  // after all that its coroutines refer to: it is destroyed first
     std::thread thread_;
+    std::size_t connections_ = 0;
     std::optional<http2_front> front_;
 };
 
@@ -164,13 +165,13 @@ scripted_agent::server::~server()
 
 asio::awaitable<void> scripted_agent::server::accept_connections(tcp::acceptor acceptor)
 {
-    for (std::size_t number = 1;; ++number) {
+    for (;;) {
         auto socket = co_await acceptor.async_accept(asio::use_awaitable);
-        asio::co_spawn(io_, serve(std::move(socket), number), rethrow);
+        asio::co_spawn(io_, serve(std::move(socket)), rethrow);
     }
 }
 
-asio::awaitable<void> scripted_agent::server::serve(tcp::socket socket, std::size_t number)
+asio::awaitable<void> scripted_agent::server::serve(tcp::socket socket)
 {
     error_code failed;  // of a peer that has left already: reading will tell
     if (front_ && co_await begins_http2(socket)) {
@@ -178,6 +179,7 @@ asio::awaitable<void> scripted_agent::server::serve(tcp::socket socket, std::siz
         co_return;
     }
     const open_connection counted{ledger};
+    const auto number = ++connections_;
     socket.set_option(tcp::no_delay{true}, failed);
     if (!tls_ || accepts_ != on_accept::serve) {
         co_await converse(socket, number);
