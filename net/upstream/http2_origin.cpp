@@ -188,7 +188,7 @@ void http2_origin::give_streams(http2_upstream& of)
             continue;
         }
         static_cast<http2_place_hook&>(side).unlink();
-        turn_ = side.turn;
+        turn_ = std::max(turn_, side.turn + 1);  // whoever comes again has had this one
         place(side, of);
         pass_on(side);  // which may end idle connections: `of` is none any more
         note_change(side);
