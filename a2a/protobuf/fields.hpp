@@ -80,10 +80,10 @@ private:
 
     std::array<level, 3> levels_{};  // as deep as there is anything to be found
     std::size_t depth_ = 0;
-    std::uint64_t at_ = 0;     // bytes that were read
-    std::uint64_t begin_ = 0;  // of the field at hand
-    std::uint64_t value_ = 0;  // of the varint at hand
-    std::uint64_t left_ = 0;   // of the bytes at hand
+    std::uint64_t at_ = 0;            // bytes that were read
+    std::uint64_t begin_ = 0;         // of the field at hand
+    std::uint64_t value_ = 0;         // of the varint at hand
+    std::uint64_t left_ = 0;          // of the bytes at hand
     const field_row* row_ = nullptr;  // of the field at hand, if that is one to descend into or to tell of
     std::string text_;                // of it, if it comes in pieces
     tenant_field tenant_;

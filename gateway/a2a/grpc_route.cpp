@@ -101,33 +101,42 @@ bool grpc_route::recognise(request_context& request) const
 
 net::routine<> grpc_route::serve(request_context& request)
 {
-    if (request.grpc == nullptr) {
-        co_await request::respond_error(request, core::caller_error(errc::unsupported_media_type));
-        co_return;
-    }
-    if (request.contained) {
-        co_await request::respond_contained(request);
-        co_return;
-    }
     grpc_call call{request};
-    if (auto why = read_head(request, call)) {
-        co_await request::respond_call_error(request, std::move(*why));
-        co_return;
-    }
-    bool passes = false;
-    if (request.grpc->method() != nullptr) {
-        passes = co_await prepare_call(request, call);
-    } else if (call.service() == "grpc.health.v1.Health") {
-        co_await serve_health(request, call);
-    } else if (is_of_a2a(call.path)) {
-        co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
-    } else {
-        passes = co_await prepare_service(request, call);
-    }
+    const bool passes = co_await prepare(request, call);
     if (passes) {
         call.relayed.times.asked = call.asked;
         co_await finish(request, call);
     }
+}
+
+// False: the request is answered.
+net::routine<bool> grpc_route::prepare(request_context& request, grpc_call& call)
+{
+    if (request.grpc == nullptr) {
+        co_await request::respond_error(request, core::caller_error(errc::unsupported_media_type));
+        co_return false;
+    }
+    if (request.contained) {
+        co_await request::respond_contained(request);
+        co_return false;
+    }
+    auto why = read_head(request, call);
+    const bool of_a2a = request.grpc->method() != nullptr;
+    if (!why && !of_a2a && is_of_a2a(call.path)) {
+        why = core::caller_error(errc::grpc_method_unknown);
+    }
+    if (why) {
+        co_await request::respond_call_error(request, std::move(*why));
+        co_return false;
+    }
+    if (of_a2a) {
+        co_return co_await prepare_call(request, call);
+    }
+    if (call.service() == "grpc.health.v1.Health") {
+        co_await serve_health(request, call);
+        co_return false;
+    }
+    co_return co_await prepare_service(request, call);
 }
 
 // Reads the head of a call. Fails with bad_request, agent_unnamed, and version_not_supported.

@@ -43,16 +43,16 @@ struct grpc_call : a2a_call {
     // The agent has got what was held of a request that passes.
     void drop_beginning();
 
-    std::string_view path;         // `/<service>/<method>`, of the head
-    std::string_view in_metadata;  // of the head: the agent that cardea-agent names
-    core::duration asked{};        // that the caller waits; 0: it does not say
-    std::string_view framed;       // the request's message with its prefix, as far as it is held
-    std::string_view message;      // without
-    bool compressed = false;       // the message is
-    bool whole = true;             // and all of it is held
-    bool asks_for_push = false;    // it has a configuration of push notifications with a URL
-    std::string kept;              // what `framed` points into, unless it is the caller's
-    net::budget_share kept_share;  // for `kept` and `json`
+    std::string_view path;                   // `/<service>/<method>`, of the head
+    std::string_view in_metadata;            // of the head: the agent that cardea-agent names
+    core::duration asked{};                  // that the caller waits; 0: it does not say
+    std::string_view framed;                 // the request's message with its prefix, as far as it is held
+    std::string_view message;                // without
+    bool compressed = false;                 // the message is
+    bool whole = true;                       // and all of it is held
+    bool asks_for_push = false;              // it has a configuration of push notifications with a URL
+    std::string kept;                        // what `framed` points into, unless it is the caller's
+    net::budget_share kept_share;            // for `kept` and `json`
     std::unique_ptr<coming_request> coming;  // null: the request came whole
     ::a2a::protobuf::field_place tenant;     // in `message`
     std::string json;                        // the message, once somebody has to read it
@@ -89,6 +89,7 @@ private:
     static constexpr std::uint64_t whole_request = std::numeric_limits<std::uint64_t>::max();
 
     // Those that are no part of another one's frame end before the wait for the agent, or few calls need them.
+    [[gnu::noinline]] net::routine<bool> prepare(request_context& request, grpc_call& call);
     std::optional<core::error> read_head(const request_context& request, grpc_call& call) const;
     std::optional<core::result<>> take_message(const request_context& request, grpc_call& call) const;
     [[gnu::noinline]] net::routine<core::result<>>

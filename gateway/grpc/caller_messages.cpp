@@ -55,7 +55,6 @@ caller_messages::caller_messages(net::caller_exchange& caller, const terms& of)
     : caller_{caller},
       terms_{of},
       share_{caller.bodies()},
-      events_{of.limit * 6 + 4096},  // JSON may write a byte as six
       reader_{of.limit}
 {
     caller_.set_filter(this);
@@ -82,8 +81,7 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     for (const auto& each : part.body) {
         text_ += bytes_of(each);
     }
-    if ((part.last || form_ == form::events) && terms_.elsewhere != nullptr &&
-        text_.size() + events_.held() > converted_at_once) {
+    if ((part.last || form_ == form::events) && terms_.elsewhere != nullptr && held() > converted_at_once) {
         put_off_ = std::make_unique<net::answer_part>(part);
         return net::answer_part{};
     }
@@ -124,7 +122,7 @@ core::result<net::answer_part> caller_messages::converted(core::result<> done, b
     if (std::exchange(commented_, false)) {
         caller_.ping();
     }
-    if (done && !share_.set(text_.size() + out_.size() + events_.held())) {
+    if (done && !share_.set(held() + out_.size())) {
         done = core::gateway_error(errc::overloaded, "bodies");
     }
     if (!done) {
@@ -154,6 +152,10 @@ void caller_messages::begin(std::string_view head)
     const bool events = core::equal_ignoring_case(type.substr(0, type.find(';')), "text/event-stream");
     const bool good = http_status_ < 300 && !own_;
     form_ = !good ? form::failure : events ? form::events : form::document;
+    if (form_ == form::events) {
+        events_ = std::make_unique<net::sse_splitter>(terms_.limit * 6 + 4096);  // JSON may write a byte as six
+    }
+    head_.reserve(head.size() + first_lines.size());
     head_ = first_lines;
     take_line(head);
     while (!head.empty()) {
@@ -169,7 +171,8 @@ void caller_messages::begin(std::string_view head)
 // An answer of an agent by gRPC. What comes of its messages passes in the pieces in which it comes.
 core::result<net::answer_part> caller_messages::pass_messages(const net::answer_part& part)
 {
-    if (observer_ && terms_.elsewhere != nullptr && message_.size() + part.body.size() > converted_at_once) {
+    if (observed_ != nullptr && terms_.elsewhere != nullptr &&
+        observed_->message.size() + part.body.size() > converted_at_once) {
         put_off_ = std::make_unique<net::answer_part>(part);
         return net::answer_part{};
     }
@@ -178,13 +181,15 @@ core::result<net::answer_part> caller_messages::pass_messages(const net::answer_
 
 core::result<net::answer_part> caller_messages::seen(core::result<> done, const net::answer_part& part)
 {
-    std::size_t begin = 0;
-    for (const auto end : noted_ends_) {
-        observer_(std::string_view{noted_}.substr(begin, end - begin));
-        begin = end;
+    if (observed_ != nullptr) {
+        std::size_t begin = 0;
+        for (const auto end : observed_->ends) {
+            observed_->to(std::string_view{observed_->noted}.substr(begin, end - begin));
+            begin = end;
+        }
+        observed_->ends.clear();
+        observed_->noted.clear();
     }
-    noted_ends_.clear();
-    noted_.clear();
     if (!done) {
         return std::move(done).error();
     }
@@ -228,20 +233,20 @@ core::result<> caller_messages::see_piece(std::string_view piece)
         if (reader_.problem() == reader::fault::malformed) {
             return core::upstream_error(errc::upstream_protocol, "a message of gRPC has an unknown flag");
         }
-        if (!observer_) {
+        if (observed_ == nullptr) {
             continue;
         }
         if (part.begins && reader_.compressed()) {
             return core::upstream_error(errc::upstream_protocol, "a message is compressed, which nobody has asked for");
         }
-        if (part.ends && message_.empty()) {
+        if (part.ends && observed_->message.empty()) {
             note(part.data);
             continue;
         }
-        message_ += part.data;
+        observed_->message += part.data;
         if (part.ends) {
-            note(message_);
-            message_.clear();
+            note(observed_->message);
+            observed_->message.clear();
         }
     }
     return {};
@@ -251,8 +256,8 @@ core::result<> caller_messages::see_piece(std::string_view piece)
 void caller_messages::note(std::string_view message)
 {
     const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = message.size() * 6 + 4096};
-    if (::a2a::protobuf::to_json(*terms_.method->response, message, options, noted_)) {
-        noted_ends_.push_back(noted_.size());
+    if (::a2a::protobuf::to_json(*terms_.method->response, message, options, observed_->noted)) {
+        observed_->ends.push_back(observed_->noted.size());
     }
 }
 
@@ -306,12 +311,12 @@ core::result<> caller_messages::add_document()
 
 core::result<> caller_messages::read_events(bool last)
 {
-    events_.feed(text_);
+    events_->feed(text_);
     text_.clear();
     while (!failure_) {
-        auto event = events_.next();
+        auto event = events_->next();
         if (!event && last) {
-            event = events_.take_rest();
+            event = events_->take_rest();
         }
         if (!event) {
             break;
@@ -329,26 +334,26 @@ core::result<> caller_messages::read_events(bool last)
             return added;
         }
     }
-    return events_.too_large() ? core::result<>{core::upstream_error(errc::message_too_large, "an event")}
-                               : core::result<>{};
+    return events_->too_large() ? core::result<>{core::upstream_error(errc::message_too_large, "an event")}
+                                : core::result<>{};
 }
 
 void caller_messages::fail(net::grpc::status with)
 {
-    failure_ = std::move(with);
+    failure_ = std::make_unique<net::grpc::status>(std::move(with));
 }
 
 // The part that goes out now. The head waits for the first message, so that an error comes alone.
 net::answer_part caller_messages::take(bool last)
 {
-    net::answer_part out{.last = last || failure_.has_value()};
+    net::answer_part out{.last = last || failure_ != nullptr};
     if (said_) {
         return {};  // an error has ended the stream
     }
     if (out_.empty() && !out.last) {
         return {};
     }
-    const bool alone = !headed_ && out_.empty() && failure_;
+    const bool alone = !headed_ && out_.empty() && failure_ != nullptr;
     if (out.last) {
         const net::grpc::status good;
         status_ = failure_ ? failure_->code : good.code;

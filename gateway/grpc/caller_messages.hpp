@@ -50,7 +50,7 @@ public:
 
     // From now on called with each whole message that passes as it came, as JSON. With a method.
     using observer = std::function<void(std::string_view json)>;
-    void observe(observer each) { observer_ = std::move(each); }
+    void observe(observer each) { observed_ = std::make_unique<observed>(std::move(each)); }
 
     // The outcome that went out. Nothing: none did.
     std::optional<core::grpc_code> status() const noexcept { return status_; }
@@ -64,6 +64,21 @@ public:
 
 private:
     enum class form : std::uint8_t { nothing, messages, document, events, failure, http };
+
+    // Messages that somebody sees.
+    struct observed {
+        explicit observed(observer each)
+            : to{std::move(each)}
+        {
+        }
+
+        observer to;
+        std::string message{};  // the part that has come of one
+        std::string noted{};    // messages as JSON, one behind the other, that the observer is owed
+        std::vector<std::size_t> ends{};
+    };
+
+    std::size_t held() const noexcept { return text_.size() + (events_ ? events_->held() : 0); }
 
     void begin(std::string_view head);
     core::result<net::answer_part> pass_messages(const net::answer_part& part);
@@ -90,21 +105,18 @@ private:
     std::string out_;                // messages that go out
     net::budget_share share_;        // for both
     std::string trailers_;
-    net::sse_splitter events_;
+    std::unique_ptr<net::sse_splitter> events_;  // null: the answer is no stream of events
     net::grpc::message_reader reader_;
-    std::string message_;  // the part that has come of one that is observed
-    observer observer_;
-    std::optional<net::grpc::status> failure_;
+    std::unique_ptr<observed> observed_;          // null: nobody looks
+    std::unique_ptr<net::grpc::status> failure_;  // null: there is none
     std::optional<core::grpc_code> status_;
     std::uint64_t rounded_ = 0;
     std::uint64_t lost_ = 0;
     std::unique_ptr<net::answer_part> put_off_;  // waits for later(); null: none does
-    std::string noted_;                          // messages as JSON, one behind the other, that the observer is owed
-    std::vector<std::size_t> noted_ends_;
-    bool commented_ = false;  // the part had comments, which keep a stream alive
-    bool headed_ = false;     // the head is out
-    bool open_ = false;       // a message is out without its end
-    bool said_ = false;       // the outcome too
+    bool commented_ = false;                     // the part had comments, which keep a stream alive
+    bool headed_ = false;                        // the head is out
+    bool open_ = false;                          // a message is out without its end
+    bool said_ = false;                          // the outcome too
 };
 
 }  // namespace gateway::grpc

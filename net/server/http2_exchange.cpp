@@ -16,6 +16,8 @@ using core::errc;
 using reason = http2::error_code;
 
 constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n";
+constexpr std::size_t window = http2::session_settings{}.stream_window;
+constexpr auto whole_body = std::numeric_limits<std::uint64_t>::max();
 
 core::error no_room()
 {
@@ -90,7 +92,7 @@ routine<> http2_exchange::handle()
 void http2_exchange::end()
 {
     auto& session = connection_.session();
-    out_ = {};
+    forget_part();
     if (!closed_) {
         if (cut_ || !sent_all_) {
             session.reset(id_, reason::internal_error);
@@ -131,7 +133,7 @@ void http2_exchange::touch() noexcept
 
 routine<core::result<std::string_view>> http2_exchange::read_body(std::uint64_t limit)
 {
-    auto held = co_await hold(std::numeric_limits<std::uint64_t>::max(), limit);
+    auto held = co_await hold(whole_body, limit);
     if (!held) {
         co_return std::move(held).error();
     }
@@ -149,14 +151,14 @@ core::result<std::string_view> http2_exchange::body_at_hand(std::uint64_t limit)
 
 routine<core::result<bool>> http2_exchange::hold_body(std::uint64_t enough, std::uint64_t limit)
 {
-    auto held = co_await hold(enough, limit);
+    auto held = co_await hold(std::min<std::uint64_t>(enough, window - 1), limit);
     if (!held) {
         co_return std::move(held).error();
     }
     co_return whole_&& incoming_.size() <= enough;
 }
 
-// Until the body is whole or larger than `enough`.
+// Until the body is whole or larger than `enough`, which is less than a window: nobody has taken it then, and there is no credit for it.
 routine<core::result<>> http2_exchange::hold(std::uint64_t enough, std::uint64_t limit)
 {
     const auto& request = head();
@@ -164,15 +166,17 @@ routine<core::result<>> http2_exchange::hold(std::uint64_t enough, std::uint64_t
     if (sized && request.content_length > limit) {
         co_return core::caller_error(errc::body_too_large);
     }
-    // Takes what has come, if there is room for it: the caller may send as much again.
-    const auto keep = [this, limit]() -> core::result<> {
+    // Takes what has come, if there is room for it: of a body that is kept whole the caller may send as much again.
+    const auto keep = [this, enough, limit]() -> core::result<> {
         if (incoming_.size() > limit) {
             return core::caller_error(errc::body_too_large);
         }
         if (!share_.set(incoming_.size())) {
             return no_room();
         }
-        give_credit();
+        if (enough == whole_body) {
+            give_credit();
+        }
         return {};
     };
     if (whole_) {  // without a wait: the clock may be set for something else
@@ -224,13 +228,17 @@ routine<core::result<>> http2_exchange::more()
 
 core::result<request_piece> http2_exchange::take_piece(std::uint64_t limit)
 {
+    const bool used =
+        taken_ >= window;  // the first window may be kept by whoever has it, as the beginning of a request
     given_.clear();
     given_.swap(incoming_);
     taken_ += given_.size();
     if (taken_ > limit) {
         return core::caller_error(errc::body_too_large);
     }
-    give_credit(given_.size());  // the piece before has been used, this one has not
+    if (used) {
+        give_credit(given_.size());  // the piece before has been used, this one has not
+    }
     share_.set(given_.size());
     return request_piece{given_.view(), whole_};
 }
@@ -273,7 +281,8 @@ std::optional<core::result<>> http2_exchange::try_send(const answer_part& part)
     if (closed_) {
         return sent();
     }
-    out_ = part.body;
+    auto body = part.body;
+    out_ = &body;
     trailers_ = part.trailers;
     last_ = part.last;
     auto& session = connection_.session();
@@ -281,21 +290,24 @@ std::optional<core::result<>> http2_exchange::try_send(const answer_part& part)
         session.resume(id_);
     } else {
         answer_bytes_ += part.head.size();
-        session.answer(id_, part.head, last_ && out_.size() == 0 && trailers_.empty());
+        session.answer(id_, part.head, last_ && body.size() == 0 && trailers_.empty());
         if (space_->head_text.empty()) {  // after release_request(): the answer will take its time
             std::string{}.swap(space_->scratch);
         }
     }
     connection_.produce();
     if (!is_sent()) {
+        waiting_ = std::make_unique<pieces>(body);
+        out_ = waiting_.get();
         return std::nullopt;
     }
+    out_ = nullptr;
     return sent();
 }
 
 bool http2_exchange::is_sent() const noexcept
 {
-    return closed_ || (last_ ? sent_all_ : out_.size() == 0);
+    return closed_ || (last_ ? sent_all_ : unsent() == 0);
 }
 
 core::result<> http2_exchange::sent()
@@ -324,10 +336,10 @@ routine<core::result<>> http2_exchange::finish_send()
         }
     }
     alarm_.start_until(before);
+    forget_part();
     if (stalled) {
         connection_.session().reset(id_, reason::cancel);
         connection_.schedule();
-        out_ = {};
         lose();
         cut_ = true;
         co_return core::caller_error(errc::caller_gone, "takes nothing");
@@ -379,19 +391,19 @@ void http2_exchange::on_closed(reason code, http2::by whom)
 
 http2::outgoing http2_exchange::next() noexcept
 {
-    return {out_.size(), last_, last_ ? trailers_ : std::string_view{}};
+    return {unsent(), last_, last_ ? trailers_ : std::string_view{}};
 }
 
 void http2_exchange::take(std::size_t size, std::string& out)
 {
     answer_bytes_ += size;
     auto left = size;
-    for (const auto& each : out_) {
+    for (const auto& each : *out_) {
         const auto part = std::min(left, each.size());
         out.append(static_cast<const char*>(each.data()), part);
         left -= part;
     }
-    out_.consume(size);
+    out_->consume(size);
     touch();
 }
 

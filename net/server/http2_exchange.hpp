@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,6 +96,12 @@ private:
     core::result<> sent();
     core::duration patience() const noexcept;
     void touch() noexcept;
+    std::size_t unsent() const noexcept { return out_ == nullptr ? 0 : out_->size(); }
+    void forget_part() noexcept
+    {
+        out_ = nullptr;
+        waiting_.reset();
+    }
     void give_credit(std::size_t but = 0) noexcept;
 
     http2_connection& connection_;
@@ -111,7 +118,8 @@ private:
     std::size_t uncredited_ = 0;    // that have come, and for which the caller may not send others yet
     std::uint64_t answer_bytes_ = 0;
     core::steady_time until_{};
-    pieces out_;
+    pieces* out_ = nullptr;            // of the part at hand, what has not gone; null: all has
+    std::unique_ptr<pieces> waiting_;  // what that points to while the caller is waited for
     std::string_view trailers_;
     bool last_ = false;   // the part at hand ends the answer
     bool whole_ = false;  // the request has come
