@@ -214,10 +214,6 @@ translation<> request_scan::begin_value(std::uint64_t length, const visitor& eac
         levels_[++depth_] = {row_->message, row_, at_ + length};
         return {};
     }
-    const bool says_where = depth_ == 0 || (row_->alone != 0 && in.row->json_name() == "message");
-    if (settled_ && says_where) {
-        return refuse("comes too late in the message", rpc_code::invalid_params);
-    }
     if (length > longest_text) {
         return refuse("is too long", rpc_code::invalid_params);
     }
@@ -228,6 +224,11 @@ translation<> request_scan::begin_value(std::uint64_t length, const visitor& eac
 
 translation<> request_scan::take_text(std::string_view piece, const visitor& each)
 {
+    // Also one whose end is late: nobody has seen it.
+    const bool says_where = depth_ == 0 || (row_->alone != 0 && here().row->json_name() == "message");
+    if (settled_ && says_where) {
+        return refuse("comes too late in the message", rpc_code::invalid_params);
+    }
     if (left_ > 0 || !text_.empty()) {
         text_ += piece;
         piece = text_;

@@ -59,7 +59,7 @@ std::optional<core::result<>> grpc_route::take_message(const request_context& re
     return good;
 }
 
-// Until the request is whole or has more bytes than `enough`. Again: goes on. Fails as take_message(), and as the body does.
+// Until the request is whole or has `enough` bytes. Again: goes on. Fails as take_message(), and as the body does.
 net::routine<core::result<>> grpc_route::gather_message(request_context& request, grpc_call& call, std::uint64_t enough)
 {
     auto& caller = request.caller;
@@ -67,14 +67,16 @@ net::routine<core::result<>> grpc_route::gather_message(request_context& request
     if (call.coming == nullptr) {
         call.coming = std::make_unique<coming_request>(settings_.limits.grpc_message, true);
         call.whole = false;
-        auto held = co_await caller.hold_body(net::grpc::prefix_size - 1, limit);
+    }
+    if (caller.head().expect_continue && call.kept.empty()) {
+        auto held = co_await caller.hold_body(0, limit);  // which says `100 Continue`
         if (!held) {
             co_return std::move(held).error();
         }
     }
     relay::exchange_wait waiting{caller, false};
     const auto until = call.asked > core::duration{} ? caller.started() + call.asked : core::steady_time::max();
-    while (!call.whole && call.kept.size() <= enough) {
+    while (!call.whole && call.kept.size() < enough) {
         const auto piece = caller.take_piece(limit);
         if (!piece) {
             co_return piece.error();
@@ -186,6 +188,9 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
     }
     if (!read) {
         return told(read.error());
+    }
+    if (call.named.refused()) {
+        return {};  // the scan has ended there
     }
     if (call.whole) {
         return scan.whole() ? core::result<>{} : told({::a2a::rpc_code::parse_error, {}, "is cut off"});

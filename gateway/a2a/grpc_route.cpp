@@ -19,6 +19,9 @@ namespace {
 using core::errc;
 using net::grpc::media;
 
+// Whoever can still tell the caller that its time is up has done so then.
+constexpr core::duration after_deadline{20};
+
 constexpr std::string_view own_id = "1";  // of the call of JSON-RPC that one by gRPC 1.0 stands for
 
 bool is_of_a2a(std::string_view path)
@@ -99,13 +102,27 @@ bool grpc_route::recognise(request_context& request) const
     return true;
 }
 
+void deadline_watch::on_due()
+{
+    ended_ = true;
+    caller_.abort();
+    caller_.clock().wake().set();  // the routine goes on in here, and may end with the watch
+}
+
 net::routine<> grpc_route::serve(request_context& request)
 {
     grpc_call call{request};
     const bool passes = co_await prepare(request, call);
     if (passes) {
         call.relayed.times.asked = call.asked;
+        if (call.asked > core::duration{}) {
+            const auto due = request.caller.started() + call.asked + after_deadline;
+            call.watch = std::make_unique<deadline_watch>(request.caller, due);
+        }
         co_await finish(request, call);
+        if (call.watch && call.watch->ended()) {
+            request::note_failure(request, core::upstream_error(errc::upstream_timeout, "deadline"));
+        }
     }
 }
 

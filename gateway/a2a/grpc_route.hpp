@@ -32,6 +32,25 @@ struct coming_request {
     std::optional<::a2a::protobuf::request_scan> scan;  // of the message of A2A's
 };
 
+// Ends a call whose caller takes nothing of its answer when its time is up: all other waits know that time.
+class deadline_watch final : public net::timed {
+public:
+    // The caller outlives the watch.
+    deadline_watch(net::caller_exchange& caller, core::steady_time due)
+        : caller_{caller}
+    {
+        caller.owner().timers().add(*this);
+        set_due(due);
+    }
+
+    bool ended() const noexcept { return ended_; }
+    void on_due() override;
+
+private:
+    net::caller_exchange& caller_;
+    bool ended_ = false;
+};
+
 // Lives in the coroutine of the route. Views of the head hold until the agent has the request.
 struct grpc_call : a2a_call {
     explicit grpc_call(const request_context& request)
@@ -53,6 +72,7 @@ struct grpc_call : a2a_call {
     bool asks_for_push = false;              // it has a configuration of push notifications with a URL
     std::string kept;                        // what `framed` points into, unless it is the caller's
     net::budget_share kept_share;            // for `kept` and `json`
+    std::unique_ptr<deadline_watch> watch;   // with `asked`
     std::unique_ptr<coming_request> coming;  // null: the request came whole
     ::a2a::protobuf::field_place tenant;     // in `message`
     std::string json;                        // the message, once somebody has to read it

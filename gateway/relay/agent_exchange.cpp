@@ -180,7 +180,7 @@ net::routine<core::result<>> agent_exchange::make_connection()
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
         const auto how = co_await wait_.until(until);
-        if (how == woken::late && lease_->failure()) {
+        if (how == woken::late && lease_->failure() && !call_.deadline.over(caller_.owner().now())) {
             break;
         }
         if (how != woken::by_event) {

@@ -477,6 +477,7 @@ net::routine<core::result<>> relay::pass_body()
         if (!added && !writer_.begun() && (!outcome_.stream || writer_.pending() == head_size)) {
             co_return added;  // the caller can still be told
         }
+        const bool whole = side.body_done();  // its end may come while the caller is waited for
         if (writer_.pending() > 0) {
             auto sent = caller_.begin_send(writer_.take());
             if (!sent) {
@@ -495,8 +496,8 @@ net::routine<core::result<>> relay::pass_body()
             co_return interrupted(woken::ended, "body");
         }
         side.release();
-        if (side.body_done() || writer_.is_over()) {
-            agent_.give_back(/*whole=*/side.body_done());
+        if (whole || writer_.is_over()) {
+            agent_.give_back(whole);
             co_return core::result<>{};
         }
         if (wait_.ended()) {

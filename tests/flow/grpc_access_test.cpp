@@ -93,6 +93,12 @@ TEST_CASE("A task of another principal is not found")
     CHECK(status_of(port, v1_get, grpc_message(get_request("seen", "t-ci")), ci) == "0");
     CHECK(relayed.agent.request(1).header("grpc-accept-encoding") == "identity");
     CHECK(status_of(port, v1_get, grpc_message(get_request("seen", "t-ci")), mallory) == "5");
+    const auto names = [](std::string_view fields) {
+        return grpc_message(pb_field(1, "seen") + pb_field(2, pb_field(1, "m") + std::string{fields}));
+    };
+    const std::string_view send = "/lf.a2a.v1.A2AService/SendMessage";
+    CHECK(status_of(port, send, names(pb_field(3, "t-ci")), mallory) == "5");
+    CHECK(status_of(port, send, names(pb_field(8, "t-ci")), mallory) == "5");
     CHECK(relayed.agent.requests().size() == 2);
     // Tasks that cannot be read cannot be told apart.
     auto packed = mallory;

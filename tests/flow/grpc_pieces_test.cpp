@@ -215,21 +215,31 @@ TEST_CASE("While an agent takes nothing, its caller may not send on")
 
 TEST_CASE("A tenant that comes late or twice, or a task that does, resets the agent's stream")
 {
-    const auto refused = [](std::string_view tenant, std::string_view more, std::string_view behind) {
-        slow_agent agent;
-        http2_caller caller{agent.relayed.port()};
-        upload up{caller};
-        up.send(grpc_message(send_request(tenant, 200'000, more, behind)), true);
-        CHECK(has(caller, "grpc-status"));
-        CHECK(agent.relayed.agent.wait_for_resets(1));
-        return caller.field(1, "grpc-status");
-    };
+    const auto refused =
+        [](std::string_view tenant, std::string_view more, std::string_view behind, std::size_t size = 200'000) {
+            slow_agent agent;
+            http2_caller caller{agent.relayed.port()};
+            upload up{caller};
+            up.send(grpc_message(send_request(tenant, size, more, behind)), true);
+            CHECK(has(caller, "grpc-status"));
+            CHECK(agent.relayed.agent.wait_for_resets(1));
+            return caller.field(1, "grpc-status");
+        };
     CHECK(refused("a", {}, pb_field(1, "a")) == "3");
     CHECK(refused({}, {}, pb_field(1, "a")) == "3");
     CHECK(refused("a", pb_field(3, "t-1"), {}) == "3");
     CHECK(refused("a", pb_field(2, "c-1"), {}) == "3");
     CHECK(refused("a", {}, pb_field(2, pb_field(1, "m-2"))) == "3");
     CHECK(refused("a", {}, "\x13") == "3");
+    // Its length is in the beginning of the request, and its text is not.
+    const auto border = held - grpc_message(send_request({}, 60'000)).size() + 60'000 - 3;
+    CHECK(refused({}, pb_field(15, std::string(200'000, 'y')), pb_field(1, "b")) == "3");
+    for (std::size_t behind = 0; behind < 6; ++behind) {
+        CAPTURE(behind);
+        CHECK(
+            refused({}, {}, pb_field(1, std::string(50, 'b')) + pb_field(15, std::string(behind, 'z')), border) == "3"
+        );
+    }
 }
 
 TEST_CASE("A message that is longer or shorter than its prefix says, and one behind it, are refused while they pass")

@@ -238,6 +238,70 @@ TEST_CASE("A deadline bounds a stream that has begun")
     CHECK(std::chrono::steady_clock::now() - begun < 400ms);
 }
 
+TEST_CASE("A deadline ends a call whose message has not begun, and one that waits for a stream to its agent")
+{
+    test_support::http2_agent_options options;
+    options.streams = 1;
+    grpc_relayed relayed{
+        [](const auto&) { return h2::script{}; },
+        [](auto& settings) { settings.limits.upstream_http2_connections = 1; },
+        std::move(options)
+    };
+    http2_caller caller{relayed.port()};
+    const auto fields = flow::grpc_fields(v1_get, {{"grpc-timeout", "100m"}});
+    caller.send(raw::headers_frame(1, fields, raw::end_headers));
+    caller.send(raw::headers_frame(3, fields, raw::end_headers) + raw::frame(raw::data, 0, 3, "\0\0"));
+    REQUIRE(caller.until([&](const auto&) {
+        return !caller.field(1, "grpc-status").empty() && !caller.field(3, "grpc-status").empty();
+    }));
+    CHECK(caller.field(1, "grpc-status") == "4");
+    CHECK(caller.field(3, "grpc-status") == "4");
+    caller.send(grpc_call(5, v1_get, grpc_message(get_request({}))));
+    REQUIRE(relayed.agent.wait_for_requests(1));
+    caller.send(grpc_call(7, v1_get, grpc_message(get_request({})), {{"grpc-timeout", "100m"}}));
+    REQUIRE(caller.answered(7));
+    CHECK(caller.field(7, "grpc-status") == "4");
+}
+
+TEST_CASE("A deadline ends a stream whose caller takes nothing, and the agent's")
+{
+    grpc_relayed relayed{[](const auto&) {
+        return h2::script{
+            h2::head{{{":status", "200"}, {"content-type", "application/grpc"}}},
+            h2::data{grpc_message(flow::working("t"))}
+        };
+    }};
+    http2_caller caller{relayed.port()};
+    caller.send(raw::settings_frame({{4, 0}}));
+    const auto begun = std::chrono::steady_clock::now();
+    caller.send(grpc_call(1, v1_stream, stream_request(), {{"grpc-timeout", "200m"}}));
+    CHECK(caller.was_reset(1, 2));
+    REQUIRE(relayed.agent.wait_for_resets(1));
+    const auto took = std::chrono::steady_clock::now() - begun;
+    CHECK(took >= 200ms);
+    CHECK(took < 400ms);
+    CHECK(relayed.gateway.log().wait_for([](auto line) { return line.find(R"("detail":"deadline")") != line.npos; }));
+}
+
+TEST_CASE("An answer whose end comes while its caller is waited for ends in order")
+{
+    const auto answer = grpc_message(pb_field(1, std::string(100'000, 'x')));
+    grpc_relayed relayed{[&](const auto&) {
+        return h2::script{h2::head{{{":status", "200"}, {"content-type", "application/grpc"}}}, h2::data{answer}};
+    }};
+    http2_caller caller{relayed.port()};
+    caller.send(grpc_call(1, v1_get, grpc_message(get_request({}))));
+    REQUIRE(caller.until([&](const auto&) { return caller.body(1).size() == 65'535; }));
+    relayed.agent.say(0, {h2::trailers{{{"grpc-status", "0"}}}});
+    http2_caller other{relayed.port()};  // its answer comes behind the trailers of the first
+    other.send(grpc_call(1, v1_get, grpc_message(get_request({}))));
+    REQUIRE(other.until([&](const auto&) { return !other.body(1).empty(); }));
+    caller.send(raw::update_frame(0, 100'000) + raw::update_frame(1, 100'000));
+    REQUIRE(caller.answered(1));
+    CHECK(caller.body(1) == answer);
+    CHECK(caller.field(1, "grpc-status") == "0");
+}
+
 TEST_CASE("An agent that breaks off between messages is unavailable, and within one the stream is reset")
 {
     const auto half = [](std::size_t size) {

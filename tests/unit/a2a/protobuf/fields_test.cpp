@@ -191,6 +191,21 @@ TEST_CASE("Once it is settled where a request goes, neither a tenant nor the tas
     CHECK(late(delimited(2, delimited(8, "r")) + delimited(3, delimited(2, delimited(3, "t")))).empty());
 }
 
+TEST_CASE("A text that has begun before and ends after that is late, too")
+{
+    const auto bytes = delimited(1, "ten");
+    for (std::size_t before = 1; before < bytes.size(); ++before) {
+        request_scan scan{v1::send_message_request};
+        const auto note = [](told, std::string_view) { return true; };
+        REQUIRE(scan.feed(std::string_view{bytes}.substr(0, before), note).has_value());
+        scan.settle();
+        CHECK(
+            failure(scan.feed(std::string_view{bytes}.substr(before), note)) ==
+            "-32602 tenant: comes too late in the message"
+        );
+    }
+}
+
 TEST_CASE("A request is read no further once its reader says so")
 {
     request_scan scan{v1::send_message_request};
