@@ -125,9 +125,7 @@ translation<> request_scan::feed(std::string_view bytes, const visitor& each)
                 at_part_ = part::tag;
             }
         } else {
-            const char next = bytes.front();
-            bytes.remove_prefix(1);
-            good = read_varint(next, each);
+            good = read_varint(bytes, each);
         }
         if (!good) {
             return good;
@@ -135,21 +133,29 @@ translation<> request_scan::feed(std::string_view bytes, const visitor& each)
     }
 }
 
-translation<> request_scan::read_varint(char byte, const visitor& each)
+// Takes the next varint off the front, as far as it has come.
+translation<> request_scan::read_varint(std::string_view& bytes, const visitor& each)
 {
     if (at_part_ == part::tag && shift_ == 0) {
         begin_ = at_;
         row_ = nullptr;
     }
-    if (++at_ > here().end) {
-        return malformed("is cut off");
-    }
-    const auto bits = static_cast<unsigned char>(byte);
-    value_ |= static_cast<std::uint64_t>(bits & 0x7FU) << shift_;
-    shift_ += varint_bits;
-    if ((bits & 0x80U) != 0) {
-        const auto most = at_part_ == part::varint ? longest_value : longest_head;
-        return shift_ < most ? translation<>{} : malformed("has a varint that is too long");
+    const auto most = at_part_ == part::varint ? longest_value : longest_head;
+    for (bool more = true; more;) {
+        if (bytes.empty()) {
+            return {};
+        }
+        const auto bits = static_cast<unsigned char>(bytes.front());
+        bytes.remove_prefix(1);
+        if (++at_ > here().end) {
+            return malformed("is cut off");
+        }
+        value_ |= static_cast<std::uint64_t>(bits & 0x7FU) << shift_;
+        shift_ += varint_bits;
+        more = (bits & 0x80U) != 0;
+        if (more && shift_ >= most) {
+            return malformed("has a varint that is too long");
+        }
     }
     shift_ = 0;
     const auto value = std::exchange(value_, 0);

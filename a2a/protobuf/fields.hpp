@@ -71,7 +71,7 @@ private:
     refusal refuse(std::string_view why, int code) const;
     refusal malformed(std::string_view why) const;
     level& here() noexcept { return levels_[depth_]; }
-    translation<> read_varint(char byte, const visitor& each);
+    translation<> read_varint(std::string_view& bytes, const visitor& each);
     translation<> begin_field(std::uint64_t tag);
     translation<> begin_value(std::uint64_t length, const visitor& each);
     translation<> take_text(std::string_view piece, const visitor& each);

@@ -36,6 +36,7 @@ void grpc_call::drop_beginning()
 {
     framed = {};
     message = {};
+    relayed.request.body = {};
     std::string{}.swap(kept);
     kept_share.set(json.capacity());
     std::string{}.swap(edited_body);
@@ -206,6 +207,20 @@ core::result<> grpc_route::find_names(request_context& request, grpc_call& call,
         }
     );
     return {};
+}
+
+// The rest of the request is gathered first.
+net::routine<core::result<>>
+grpc_route::gather_names(request_context& request, grpc_call& call, const task_guard& guard)
+{
+    auto whole = co_await gather_message(request, call, whole_request);
+    if (!whole || call.message.size() <= converted_at_once) {
+        co_return whole ? find_names(request, call, guard) : std::move(whole);
+    }
+    const auto here = request.caller.owner().get_executor();
+    const auto work = [&] { return find_names(request, call, guard); };
+    auto asked = control_.long_bodies.ask<core::result<>>(work);
+    co_return co_await net::ask(here, here, std::move(asked));
 }
 
 // Sets call.json. False: the call is answered with why not.

@@ -284,12 +284,11 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
     const task_guard guard{request, control_.tasks, control_.chains};
     const auto* to = model::nearest_interface(request.agent->interfaces, caller);
     const auto same = [&] { return to != nullptr && to->speaks == caller; };
-    core::result<> good;
-    if (!call.whole && !call.compressed && (is_edited(request, call) || !same() || (guard.looks() && !sends(method)))) {
-        good = co_await gather_message(request, call, whole_request);
-    }
-    if (good) {
-        good = find_names(request, call, guard);
+    const bool needs_all = is_edited(request, call) || !same() || (guard.looks() && !sends(method));
+    const bool gathers = !call.whole && !call.compressed && needs_all;
+    auto good = gathers ? core::result<>{} : find_names(request, call, guard);
+    if (gathers) {
+        good = co_await gather_names(request, call, guard);
     }
     if (good && call.compressed && (guard.looks() || is_edited(request, call) || !same())) {
         good = core::caller_error(errc::grpc_compressed);

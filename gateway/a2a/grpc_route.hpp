@@ -121,6 +121,8 @@ private:
     [[gnu::noinline]] net::routine<> serve_health(request_context& request, grpc_call& call);
     std::optional<net::routine<>> extended_card_answer(request_context& request, grpc_call& call) const;
     [[gnu::noinline]] net::routine<bool> refuse_content(request_context& request, grpc_call& call);
+    [[gnu::noinline]] net::routine<core::result<>>
+    gather_names(request_context& request, grpc_call& call, const task_guard& guard);
     static core::result<> find_names(request_context& request, grpc_call& call, const task_guard& guard);
     [[gnu::noinline]] net::routine<bool> read_json(request_context& request, grpc_call& call);
     [[gnu::noinline]] net::routine<::a2a::translation<>> make_json(request_context& request, grpc_call& call);

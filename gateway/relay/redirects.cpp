@@ -62,8 +62,8 @@ bool redirects::follow(relay_call& call, const net::http1::response_head& head)
     if (call.moved != nullptr && (head.status == 404 || head.status == 405)) {
         call.moved->forget(call.agent->record.id);
     }
-    // A path below `relay_paths` may lead beyond them.
-    if (!keeps_method(head.status) || !may_follow() || call.traits.opaque) {
+    // A path below `relay_paths` may lead beyond them. Of a body that passes, the agent has got a part.
+    if (!keeps_method(head.status) || !may_follow() || call.traits.opaque || call.request.passed) {
         return false;
     }
     auto path = path_within_origin(call, head);

@@ -280,6 +280,29 @@ TEST_CASE("A message above the held size is measured by its prefix")
     }
 }
 
+TEST_CASE("A redirect of a request of which the agent has a part is not followed")
+{
+    test_support::http2_agent_options options;
+    options.answers_pieces = true;
+    bool told = false;
+    grpc_relayed relayed{
+        [&](const test_support::recorded_request& request) {
+            if (request.body.empty() || std::exchange(told, true)) {
+                return h2::script{};
+            }
+            return h2::script{h2::head{{{":status", "307"}, {"location", "/elsewhere"}}, true}};
+        },
+        {},
+        std::move(options)
+    };
+    http2_caller caller{relayed.port()};
+    upload up{caller};
+    up.send(grpc_message(send_request("a", 1024 * 1024)), true);
+    CHECK(has(caller, "grpc-status"));
+    CHECK(caller.field(1, "grpc-status") == "2");
+    CHECK(relayed.agent.wait_for_resets(1));
+}
+
 TEST_CASE("A large compressed message passes to the agent that its metadata names")
 {
     grpc_relayed relayed{[](const auto&) { return grpc_answer(answer()); }};
