@@ -73,12 +73,12 @@ core::errc errc_of(CURLcode code) noexcept
         case CURLE_RECV_ERROR:
         case CURLE_PARTIAL_FILE:
         case CURLE_SEND_FAIL_REWIND:
+        case CURLE_HTTP2_STREAM:
             return core::errc::upstream_reset;
         case CURLE_WEIRD_SERVER_REPLY:
         case CURLE_UNSUPPORTED_PROTOCOL:
         case CURLE_BAD_CONTENT_ENCODING:
         case CURLE_HTTP2:
-        case CURLE_HTTP2_STREAM:
         case CURLE_OUT_OF_MEMORY:  // what libcurl calls a header line that is longer than it wants to hold
             return core::errc::upstream_protocol;
         default:
