@@ -7,6 +7,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace gateway::grpc {
@@ -86,11 +87,12 @@ core::result<> agent_messages::begin()
 {
     const auto& head = inner_.head();
     net::http1::head_writer fields{fields_};
-    std::string said;  // if the head is all of the answer
+    const bool whole = inner_.body_done();  // no other head says how the answer ends
+    std::string said;
     for (const auto& each : head.fields) {
         if (!is_of_grpc(each)) {
             fields.field(each.name, each.value);
-        } else if (each.name.starts_with("grpc-status") || each.name == "grpc-message") {
+        } else if (whole && (each.name.starts_with("grpc-status") || each.name == "grpc-message")) {
             net::http1::head_writer{said}.field(each.name, each.value);
         }
     }
@@ -229,7 +231,11 @@ void agent_messages::convert_elsewhere(std::string message)
     // The loop runs until it has heard of the end.
     auto loop = net::asio::make_work_guard(*terms_->here);
     terms_->elsewhere([work = under_way_, of = terms_, loop = std::move(loop)] {
-        work->made = append_message(*of, work->message, work->out);
+        try {
+            work->made = append_message(*of, work->message, work->out);
+        } catch (const std::exception& bug) {
+            work->made = core::gateway_error(errc::internal, bug.what());
+        }
         net::asio::post(loop.get_executor(), [work] {
             work->done = true;
             if (work->owner != nullptr && work->owner->listener_ != nullptr) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <coroutine>
+#include <exception>
 #include <utility>
 
 namespace gateway::grpc {
@@ -37,17 +38,36 @@ struct work_elsewhere {
     const poster& by;
     net::executor here;
     std::function<void()> work;
+    std::exception_ptr failed{};
 
     static bool await_ready() noexcept { return false; }
     void await_suspend(std::coroutine_handle<> who)
     {
         by([this, who, loop = net::asio::make_work_guard(here)] {
-            work();
+            try {
+                work();
+            } catch (...) {
+                failed = std::current_exception();
+            }
             net::asio::post(loop.get_executor(), [who] { who.resume(); });
         });
     }
-    static void await_resume() noexcept {}
+    void await_resume() const
+    {
+        if (failed) {
+            std::rethrow_exception(failed);
+        }
+    }
 };
+
+// A stream may be silent for days.
+void give_up(std::string& text)
+{
+    text.clear();
+    if (text.capacity() > net::small_block) {
+        std::string{}.swap(text);
+    }
+}
 
 }  // namespace
 
@@ -182,18 +202,25 @@ core::result<net::answer_part> caller_messages::pass_messages(const net::answer_
 core::result<net::answer_part> caller_messages::seen(core::result<> done, const net::answer_part& part)
 {
     if (observed_ != nullptr) {
+        if (done && !share_.set(observed_->message.size() + observed_->noted.size())) {
+            done = core::gateway_error(errc::overloaded, "bodies");
+        }
         std::size_t begin = 0;
         for (const auto end : observed_->ends) {
             observed_->to(std::string_view{observed_->noted}.substr(begin, end - begin));
             begin = end;
         }
         observed_->ends.clear();
-        observed_->noted.clear();
+        give_up(observed_->noted);
+        share_.set(observed_->message.size());
     }
     if (!done) {
         return std::move(done).error();
     }
     auto out = part;
+    if (!part.last && !value_in(part.head, "grpc-status").empty()) {
+        return core::upstream_error(errc::upstream_protocol, "the answer has a grpc-status before its end");
+    }
     if (!part.last) {
         headed_ = headed_ || !part.head.empty();
         open_ = !reader_.between_messages();
@@ -246,7 +273,7 @@ core::result<> caller_messages::see_piece(std::string_view piece)
         observed_->message += part.data;
         if (part.ends) {
             note(observed_->message);
-            observed_->message.clear();
+            give_up(observed_->message);
         }
     }
     return {};

@@ -377,6 +377,7 @@ TEST_CASE("An agent's answer that is not gRPC is an error that says so")
         CHECK(of(h2::answer(other, "", {})) == "2");
     }
     CHECK(of(grpc_answer(grpc_message(task), {{"grpc-status", "0"}, {"grpc-status", "5"}})) == "13");
+    CHECK(of(grpc_answer(grpc_message(task), {{"grpc-status", "5"}}, {{"grpc-status", "0"}})) == "13");
     CHECK(
         of(h2::script{h2::head{
             {{":status", "200"}, {"content-type", "application/grpc"}, {"grpc-status", "5"}, {"grpc-status", "0"}},

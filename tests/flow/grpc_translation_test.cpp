@@ -135,6 +135,24 @@ TEST_CASE("Messages of a stream become events, and its status an event if it is 
     CHECK(got.body.find("gone") != std::string::npos);
 }
 
+TEST_CASE("A status of an agent by gRPC counts at the end of its answer alone")
+{
+    const auto with = agent_of(a2a_dialect::v1_grpc, [](const auto&) {
+        return grpc_answer(
+            answer_of(
+                operation::stream,
+                generation::v1,
+                R"({"task":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}})"
+            ),
+            {{"grpc-status", "5"}, {"grpc-message", "lost"}},
+            {{"grpc-status", "0"}}
+        );
+    });
+    const auto got = flow::call(with.port(), rpc("SendStreamingMessage", v1_send));
+    CHECK(got.body.find("TASK_STATE_WORKING") != std::string::npos);
+    CHECK(got.body.find("lost") != std::string::npos);
+}
+
 TEST_CASE("A status of an agent by gRPC is an error of the caller's generation")
 {
     const auto with =

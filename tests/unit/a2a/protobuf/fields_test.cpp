@@ -56,6 +56,7 @@ TEST_CASE("Two tenants, one that is not UTF-8 and bytes that are no message are 
         "-32602 tenant: is given twice"
     );
     CHECK(failure(find_tenant(v1::get_task_request, delimited(1, "\xFF"))) == "-32602 tenant: is not UTF-8");
+    CHECK(failure(find_tenant(v1::get_task_request, varint(1, 4))) == "-32602 tenant: has another wire type");
     CHECK(failure(find_tenant(v1::get_task_request, delimited(1, "a") + "\x12\x05")) == "-32700 : is cut off");
     CHECK(failure(find_tenant(v1::get_task_request, "\x13")) == "-32700 : has a group");
 }
