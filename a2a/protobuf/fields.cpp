@@ -177,8 +177,11 @@ translation<> request_scan::begin_field(std::uint64_t tag)
     }
     const auto form = static_cast<wire_type>(tag & 7U);
     row_ = here().type->find(tag >> 3U);
-    if (row_ != nullptr && (row_->wire() != form || !(descends() || is_wanted()))) {
+    if (row_ != nullptr && !descends() && !is_wanted()) {
         row_ = nullptr;
+    }
+    if (row_ != nullptr && row_->wire() != form) {
+        return refuse("has another wire type", rpc_code::invalid_params);  // some readers look at the number alone
     }
     switch (form) {
         case wire_type::varint:
