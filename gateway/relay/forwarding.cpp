@@ -23,6 +23,8 @@ namespace {
 
 using net::http1::field_name;
 
+constexpr std::size_t usual_head = 512;
+
 bool stays_with_request(field_name id)
 {
     switch (id) {
@@ -390,6 +392,7 @@ void write_answer_fields(
 )
 {
     text.clear();
+    text.reserve(usual_head);
     net::http1::head_writer out{text};
     out.status_line(head.status);
     const bool edited = body != body_care::passes;

@@ -24,7 +24,12 @@ struct free_frame {
 
 class free_lists {
 public:
-    free_lists() = default;
+    free_lists()
+    {
+        for (std::size_t i = 0; i < classes; ++i) {
+            lists_[i].room = kept_bytes / ((i + 1) * step);
+        }
+    }
     free_lists(const free_lists&) = delete;
     free_lists& operator=(const free_lists&) = delete;
     ~free_lists()
@@ -33,8 +38,8 @@ public:
             while (each.first != nullptr) {
                 ::operator delete(pop(each));
             }
+            each.room = 0;  // the thread ends: what comes back now is not kept
         }
-        gone_ = true;
     }
 
     void* take(std::size_t size_class)
@@ -46,30 +51,29 @@ public:
     void give(void* frame, std::size_t size_class) noexcept
     {
         auto& list = lists_[size_class];
-        if ((list.count + 1) * (size_class + 1) * step > kept_bytes || gone_) {
+        if (list.room == 0) {
             ::operator delete(frame);
             return;
         }
         list.first = new (frame) free_frame{list.first};
-        ++list.count;
+        --list.room;
     }
 
 private:
     struct list {
         free_frame* first = nullptr;
-        std::size_t count = 0;
+        std::size_t room = 0;  // for so many more
     };
 
     static void* pop(list& from) noexcept
     {
         auto* frame = from.first;
         from.first = frame->next;
-        --from.count;
+        ++from.room;
         return frame;
     }
 
     std::array<list, classes> lists_{};
-    bool gone_ = false;  // the thread ends: what comes back now is not kept
 };
 
 thread_local free_lists of_this_thread;
