@@ -19,7 +19,7 @@ using core::errc;
 constexpr std::size_t converted_at_once = 256 * 1024;
 
 // The part of a message that says where it goes.
-constexpr std::size_t beginning = grpc_route::held_request - net::grpc::prefix_size;
+constexpr std::size_t beginning = grpc_route::held_beginning - net::grpc::prefix_size;
 
 core::error told(const ::a2a::refusal& why)
 {

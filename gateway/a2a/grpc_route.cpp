@@ -206,7 +206,7 @@ net::routine<bool> grpc_route::prepare_call(request_context& request, grpc_call&
     request.record.rpc_method = name;
     auto taken = take_message(request, call);
     if (!taken) {
-        taken = co_await gather_message(request, call, held_request);
+        taken = co_await gather_message(request, call, held_beginning);
     }
     auto ready = *taken ? choose(request, call) : std::move(*taken);
     if (!ready) {
@@ -290,7 +290,7 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
     if (gathers) {
         good = co_await gather_names(request, call, guard);
     }
-    if (good && call.compressed && (guard.looks() || is_edited(request, call) || !same())) {
+    if (good && call.compressed && (guard.looks() || needs_all || !to->at.tenant.empty())) {
         good = core::caller_error(errc::grpc_compressed);
     }
     if (!good) {
@@ -375,6 +375,7 @@ void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const 
         net::grpc::append_prefix(prefix, size + edited.size() - before);
         edited.replace(0, prefix.size(), prefix);
         call.edited_share.set(edited.capacity());
+        call.kept_share.set(call.json.capacity());
         call.framed = edited;
     }
     pass_service(request, call);

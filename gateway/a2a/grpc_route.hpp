@@ -102,8 +102,10 @@ public:
 
     net::routine<> serve(request_context& request);
 
-    // A request up to this size is held until it is whole; the beginning of a longer one says where it goes.
+    // A request up to this size is held until it is whole; the beginning of a longer one, as much as its stream's first window lets come,
+    // says where it goes.
     static constexpr std::uint64_t held_request = 64 * 1024;
+    static constexpr std::uint64_t held_beginning = held_request - 1;
 
 private:
     static constexpr std::uint64_t whole_request = std::numeric_limits<std::uint64_t>::max();

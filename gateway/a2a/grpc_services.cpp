@@ -37,7 +37,7 @@ net::routine<> grpc_route::serve_health(request_context& request, grpc_call& cal
     }
     auto taken = take_message(request, call);
     if (!taken) {
-        taken = co_await gather_message(request, call, held_request);
+        taken = co_await gather_message(request, call, held_beginning);
     }
     auto ready = std::move(*taken);
     const auto service = ready && call.whole ? asked_service(call.message) : std::nullopt;

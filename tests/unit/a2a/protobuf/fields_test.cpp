@@ -149,9 +149,10 @@ TEST_CASE("A field that stands twice on the way to a string is refused, since re
         {delimited(2, "\x1A\x7F"), "-32700 message.taskId: is cut off"},
         {delimited(2, "\x1A"), "@0-0 cut off"},
         {delimited(2, "\x1A") + delimited(15, "x"), "-32700 message.taskId: is cut off"},
-        {delimited(2, "\x13"), "-32700 message: has a group"},
+        {delimited(2, "\x23"), "-32700 message: has a group"},
+        {delimited(2, "\x10"), "-32602 message.contextId: has another wire type"},
         {std::string("\x00\x01", 2), "-32700 : has a field number that does not exist"},
-        {std::string("\x0F"), "-32700 : has an unknown wire type"},
+        {std::string("\x7F"), "-32700 : has an unknown wire type"},
         {std::string(6, '\x82'), "-32700 : has a varint that is too long"},
         {"\x78" + std::string(11, '\x82'), "-32700 : has a varint that is too long"},
     };
