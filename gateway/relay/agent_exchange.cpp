@@ -4,11 +4,9 @@
 #include "gateway/model/call_verdict.hpp"
 #include "gateway/relay/early_events.hpp"
 #include "gateway/relay/forwarding.hpp"
-#include "gateway/relay/inflight_slot.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -173,8 +171,7 @@ void agent_exchange::set_view()
 
 net::routine<core::result<>> agent_exchange::make_connection()
 {
-    const auto known = call_.slot != nullptr ? call_.slot->whose() : 0;
-    lease_ = pool_.make(call_.agent->upstream, known != 0 ? known : std::hash<std::string>{}(caller_.peer()));
+    lease_ = pool_.make(call_.agent->upstream, call_.caller.hash);
     set_view();
     const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
     lease_->connect(caller_.clock().wake());

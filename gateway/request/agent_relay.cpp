@@ -339,7 +339,7 @@ net::routine<> agent_relay::admit(request_context& request, relay::relay_call& c
 {
     call.caller.from_proxy = request.sender.from_proxy;
     call.caller.credentials = request.sender.access ? &request.sender.access->reader() : nullptr;
-    if (call.agent->siblings != nullptr) {
+    if (call.agent->siblings != nullptr || call.agent->upstream->http2) {
         call.caller.hash = caller_hash(request);
     }
     call.caller.trace = request.trace.joined() ? &request.trace : nullptr;

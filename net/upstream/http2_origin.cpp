@@ -91,12 +91,11 @@ void http2_origin::join(http2_side& side)
 // The n-th call that waits of one caller is next to the n-th of every other.
 void http2_origin::line_up(http2_side& side) noexcept
 {
-    side.turn = turn_;
-    for (const auto& each : waiting_) {
-        side.turn = each.whose == side.whose ? each.turn + 1 : side.turn;
-    }
-    const auto later = [&](const auto& each) { return each.turn > side.turn; };
-    waiting_.insert(std::find_if(waiting_.begin(), waiting_.end(), later), side);
+    const auto last = waiting_.rend();
+    const auto own = std::find_if(waiting_.rbegin(), last, [&](const auto& each) { return each.whose == side.whose; });
+    side.turn = own == last ? turn_ : own->turn + 1;
+    const auto before = std::find_if(waiting_.rbegin(), last, [&](const auto& each) { return each.turn <= side.turn; });
+    waiting_.insert(before.base(), side);
 }
 
 // Each of those that wait has at most one connection made for it. One that is idle meanwhile is not trusted any more, or not for them.
