@@ -16,8 +16,6 @@ using core::errc;
 using reason = http2::error_code;
 
 constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n";
-constexpr std::size_t window = http2::session_settings{}.stream_window;
-constexpr auto whole_body = std::numeric_limits<std::uint64_t>::max();
 
 core::error no_room()
 {
@@ -133,7 +131,7 @@ void http2_exchange::touch() noexcept
 
 routine<core::result<std::string_view>> http2_exchange::read_body(std::uint64_t limit)
 {
-    auto held = co_await hold(whole_body, limit);
+    auto held = co_await hold(std::numeric_limits<std::uint64_t>::max(), limit);
     if (!held) {
         co_return std::move(held).error();
     }
@@ -151,14 +149,15 @@ core::result<std::string_view> http2_exchange::body_at_hand(std::uint64_t limit)
 
 routine<core::result<bool>> http2_exchange::hold_body(std::uint64_t enough, std::uint64_t limit)
 {
-    auto held = co_await hold(std::min<std::uint64_t>(enough, window - 1), limit);
+    auto held = co_await hold(enough, limit);
     if (!held) {
         co_return std::move(held).error();
     }
     co_return whole_&& incoming_.size() <= enough;
 }
 
-// Until the body is whole or larger than `enough`, which is less than a window: nobody has taken it then, and there is no credit for it.
+// Until the body is whole or larger than `enough`. Whoever waits for more gives credit for what it holds, of any size: padding and frames
+// that do not fit leave a rest of a window, which would never be used.
 routine<core::result<>> http2_exchange::hold(std::uint64_t enough, std::uint64_t limit)
 {
     const auto& request = head();
@@ -166,17 +165,15 @@ routine<core::result<>> http2_exchange::hold(std::uint64_t enough, std::uint64_t
     if (sized && request.content_length > limit) {
         co_return core::caller_error(errc::body_too_large);
     }
-    // Takes what has come, if there is room for it: of a body that is kept whole the caller may send as much again.
-    const auto keep = [this, enough, limit]() -> core::result<> {
+    // Takes what has come, if there is room for it: the caller may send as much again.
+    const auto keep = [this, limit]() -> core::result<> {
         if (incoming_.size() > limit) {
             return core::caller_error(errc::body_too_large);
         }
         if (!share_.set(incoming_.size())) {
             return no_room();
         }
-        if (enough == whole_body) {
-            give_credit();
-        }
+        give_credit();
         return {};
     };
     if (whole_) {  // without a wait: the clock may be set for something else
@@ -228,17 +225,13 @@ routine<core::result<>> http2_exchange::more()
 
 core::result<request_piece> http2_exchange::take_piece(std::uint64_t limit)
 {
-    const bool used =
-        taken_ >= window;  // the first window may be kept by whoever has it, as the beginning of a request
     given_.clear();
     given_.swap(incoming_);
     taken_ += given_.size();
     if (taken_ > limit) {
         return core::caller_error(errc::body_too_large);
     }
-    if (used) {
-        give_credit(given_.size());  // the piece before has been used, this one has not
-    }
+    give_credit(given_.size());  // the piece before has been used, this one has not
     share_.set(given_.size());
     return request_piece{given_.view(), whole_};
 }
