@@ -180,18 +180,20 @@ translation<> request_scan::begin_field(std::uint64_t tag)
     if (row_ != nullptr && !descends() && !is_wanted()) {
         row_ = nullptr;
     }
-    if (row_ != nullptr && row_->wire() != form) {
-        return refuse("has another wire type", rpc_code::invalid_params);  // some readers look at the number alone
-    }
     switch (form) {
-        case wire_type::varint:
-            at_part_ = part::varint;
-            return {};
         case wire_type::delimited:
             at_part_ = part::length;
             return {};
+        case wire_type::varint:
         case wire_type::fixed64:
         case wire_type::fixed32:
+            if (row_ != nullptr) {
+                return refuse("has another wire type", rpc_code::invalid_params);  // some readers see the number alone
+            }
+            if (form == wire_type::varint) {
+                at_part_ = part::varint;
+                return {};
+            }
             at_part_ = part::bytes;
             left_ = form == wire_type::fixed64 ? 8 : 4;
             return at_ + left_ <= here().end ? translation<>{} : malformed("is cut off");

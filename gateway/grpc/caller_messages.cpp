@@ -101,7 +101,10 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     for (const auto& each : part.body) {
         text_ += bytes_of(each);
     }
-    if ((part.last || form_ == form::events) && terms_.elsewhere != nullptr && held() > converted_at_once) {
+    // An event without its end is only kept.
+    const bool ends = text_.find('\n') != text_.npos || text_.find('\r') != text_.npos;
+    const bool works = part.last || (form_ == form::events && ends);
+    if (works && terms_.elsewhere != nullptr && held() > converted_at_once) {
         put_off_ = std::make_unique<net::answer_part>(part);
         return net::answer_part{};
     }
