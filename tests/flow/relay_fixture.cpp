@@ -4,6 +4,8 @@
 #include <regex>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 namespace flow {
 namespace {
 
