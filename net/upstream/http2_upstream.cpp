@@ -176,11 +176,14 @@ void http2_upstream::flush()
         pieces content;
         content.add(sending_);
         side.write(content);
-        if (!side.writing() && sending_.size() >= http2::session::most_unsent) {
-            schedule();  // there may be more
+        if (!side.writing()) {
+            if (sending_.size() >= http2::session::most_unsent) {
+                schedule();  // there may be more
+            }
+            sending_.clear();
         }
     }
-    if (session_->output().size() + (side.writing() ? sending_.size() : 0) < most_unwritten) {
+    if (session_->output().size() + sending_.size() < most_unwritten) {
         side.arm();
     }
 }
@@ -189,13 +192,17 @@ void http2_upstream::flush()
 void http2_upstream::produce()
 {
     active_ = true;
-    session_->produce(base_.side().writing() ? sending_.size() : 0);
+    session_->produce(sending_.size());
     schedule();
 }
 
 std::size_t http2_upstream::room() const noexcept
 {
     if (!settled_ || retired_ || over_ || base_.send_error()) {
+        return 0;
+    }
+    // An agent that takes nothing gets no more heads, also those of calls that are given up.
+    if (session_->output().size() + sending_.size() >= most_unwritten) {
         return 0;
     }
     const auto allowed = session_->room_for_requests();

@@ -210,46 +210,6 @@ net::routine<> full_for_too_long(rig& r, http2_agent& agent)
     lease.reset();
 }
 
-// Whose calls wait, and who waits again whenever its call has had its turn.
-struct line_of_calls {
-    std::vector<std::uint64_t> callers;
-    std::uint64_t again;
-    std::size_t turns;
-};
-
-// Gives the callers in the order in which they get the one stream.
-net::routine<> take_turns(rig& r, http2_agent& agent, line_of_calls line, std::vector<std::uint64_t>& order)
-{
-    const auto to = target_of(agent.url());
-    std::vector<std::unique_ptr<open_call>> open;
-    co_await hold(r, to, open);
-    std::vector<std::unique_ptr<open_call>> waiting;
-    const auto wait_for = [&](std::uint64_t whose) {
-        auto& each = *waiting.emplace_back(std::make_unique<open_call>());
-        each.lease = r.pool.make(to, whose);
-        each.lease->connect(each.changed);
-    };
-    std::ranges::for_each(line.callers, wait_for);
-    open.clear();
-    while (order.size() < line.turns) {
-        co_await a_moment(r.loop, 1ms);
-        const auto next = std::ranges::find_if(waiting, [](const auto& each) {
-            return each->lease != nullptr && !each->lease->connecting();
-        });
-        if (next == waiting.end()) {
-            continue;
-        }
-        const auto place = static_cast<std::size_t>(next - waiting.begin());
-        order.push_back(line.callers[place]);
-        if (order.back() == line.again) {
-            line.callers.push_back(line.again);
-            wait_for(line.again);
-        }
-        waiting[place]->lease.reset();
-    }
-    CHECK(agent.accepted_connections() == 1);
-}
-
 net::routine<> retire_in_use(rig& r, http2_agent& agent)
 {
     const auto to = target_of(agent.url());
@@ -498,21 +458,6 @@ TEST_CASE("a call for which no stream was free has met an agent that is busy, no
     settings.http2_connections = 1;
     rig r{settings};
     r.run(full_for_too_long(r, agent));
-}
-
-TEST_CASE("callers take turns for the streams of an agent that has too few, also with one that comes again at once")
-{
-    const auto order_of = [](const line_of_calls& line) {
-        http2_agent agent{say_nothing, {.streams = 1}};
-        net::pool_settings settings;
-        settings.http2_connections = 1;
-        rig r{settings};
-        std::vector<std::uint64_t> order;
-        r.run(take_turns(r, agent, line, order));
-        return order;
-    };
-    CHECK(order_of({{1, 1, 1, 2, 0}, 9, 5}) == std::vector<std::uint64_t>{1, 2, 0, 1, 1});
-    CHECK(order_of({{1, 1, 1, 2}, 2, 6}) == std::vector<std::uint64_t>{1, 2, 1, 2, 1, 2});
 }
 
 TEST_CASE("a target that is dropped gets new connections, and the old ones end with their calls")
