@@ -201,7 +201,8 @@ def grpc_agent(address, more=""):
 
 def load(address, path, body, fields, clients, streams, *, calls=None, seconds=None, more=()):
     """By h2load; calls for each second."""
-    command = ["taskset", "-c", mcp_bars.load_core, "h2load", "-t1", f"-c{clients}", f"-m{streams}", f"-d{body}"]
+    command = ["taskset", "-c", mcp_bars.load_core, "h2load", "-t1", f"-c{clients}", f"-m{streams}"]
+    command += [f"-d{body}"] if body else []
     command += [f"-H{name}: {value}" for name, value in fields.items()]
     command += [f"-n{calls}" if calls else f"-D{seconds}", *more, f"http://{address}{path}"]
     said = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout

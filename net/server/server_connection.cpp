@@ -71,10 +71,12 @@ routine<> server_connection::run()
             caller_.arm();
             co_await alarm_.wait();
         }
-        const bool http2 = co_await begins_http2();
-        if (http2) {
-            co_await run_http2();
-            break;
+        if (served_ == 0) {
+            const bool http2 = co_await begins_http2();
+            if (http2) {
+                co_await run_http2();
+                break;
+            }
         }
         again = co_await serve_one();
     }
@@ -110,7 +112,7 @@ routine<bool> server_connection::shake_hands()
 // By ALPN, or without TLS by the first bytes of the connection (RFC 9113 section 3.3), which must not be read as HTTP/1.1.
 routine<bool> server_connection::begins_http2()
 {
-    if (served_ > 0 || !settings_.http2 || caller_.received().empty()) {
+    if (!settings_.http2 || caller_.received().empty()) {
         co_return false;
     }
     if (caller_.wire().secure()) {

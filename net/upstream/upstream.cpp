@@ -30,13 +30,9 @@ std::string status_of_proxy(unsigned status)
     return "the proxy answered " + std::to_string(status);
 }
 
-// Adds the head of a request, `pieces` of which have room for five, as the proxy of the target takes it.
+// Adds the first piece of a request's head, for which there is room for five, as the proxy of the target takes it.
 void add_head(pieces& request, std::string_view head, const upstream_target& to)
 {
-    if (to.absolute.empty()) {
-        request.add(head);
-        return;
-    }
     const auto path = head.find(' ') + 1;
     const auto line_end = head.find("\r\n", path) + 2;
     request.add(head.substr(0, path));
@@ -368,9 +364,13 @@ void upstream_connection::send(const agent_request& request)
     body_ = {};
     sent_before_ = side_.bytes_out();
     pieces out;
-    for (const auto& each : request.head) {
-        const std::string_view text{static_cast<const char*>(each.data()), each.size()};
-        out.size() == 0 ? add_head(out, text, *target_) : out.add(text);
+    if (target_->absolute.empty()) {
+        out = request.head;
+    } else {
+        for (const auto& each : request.head) {
+            const std::string_view text{static_cast<const char*>(each.data()), each.size()};
+            out.size() == 0 ? add_head(out, text, *target_) : out.add(text);
+        }
     }
     add_body(out, request.body, request.last);
     side_.write(out);
