@@ -39,6 +39,9 @@ TEST_CASE("an agent is called with and without a slash, whatever the query says"
     for (const std::string target :
          {"/agents/a", "/agents/a/", "/agents/a?x=/../b", "/agents/a/?", "http://127.0.0.1/agents/a"}) {
         CAPTURE(target);
+        if (test_support::over_http2() && !target.starts_with('/')) {
+            continue;
+        }
         CHECK(test_support::request(x.port(), "POST", target, {}, call_body()).status == 200);
     }
     for (const auto& seen : x.agent.requests()) {
