@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t step = 64;
 constexpr std::size_t classes = 128;            // frames of up to 8 KiB: that of a whole call is over 4 KiB
-constexpr std::size_t kept_bytes = 1024 * 1024;  // of each class: small frames are many at a time, large ones are few
+constexpr std::size_t kept_bytes = 512 * 1024;  // of each class: as many frames of 2 KiB as 256 streams have
 
 struct free_frame {
     free_frame* next;
