@@ -32,7 +32,8 @@ public:
         : room_{std::min(options.depth, 64U)},
           most_{out.size() + options.bytes},
           out_{out, (size <= small_message ? 2 * size : size + size * 3 / 8) + 64},
-          trouble_{options.from_agent}
+          trouble_{options.from_agent},
+          passes_{options.tenant_once}
     {
     }
 
@@ -96,7 +97,9 @@ private:
                 row = found;
                 return true;
             }
-            ++counts_.lost;
+            if (!drop(found)) {
+                return false;
+            }
         }
         return in.done() || next_known(in, type, field, row);
     }
@@ -113,9 +116,22 @@ private:
                 row = found;
                 return true;
             }
-            ++counts_.lost;
+            if (!drop(found)) {
+                return false;
+            }
         }
         return true;
+    }
+
+    // A field that is not known, or not so. A request with one tenant may go on as it came, to readers that see its number alone.
+    bool drop(const field_row* known)
+    {
+        ++counts_.lost;
+        if (known == nullptr || !passes_) {
+            return true;
+        }
+        trouble_.refuse("has another wire type");
+        return trouble_.within(known->json_name());
     }
 
     bool plain(const message_type& type, std::string_view bytes)
@@ -408,6 +424,7 @@ private:
     text_sink out_;
     trouble trouble_;
     conversion counts_;
+    bool passes_;
     bool irregular_ = false;
 };
 

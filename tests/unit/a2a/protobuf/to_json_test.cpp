@@ -247,6 +247,14 @@ TEST_CASE("Repeated elements that stand apart come together, what is written twi
     );
 }
 
+TEST_CASE("A known field of another wire type is dropped, and refused of a request with one tenant")
+{
+    const auto other = varint(2, 4) + delimited(2, "t");
+    CHECK(json(v1::get_task_request, other) == R"({"id":"t"})");
+    CHECK(json(v1::get_task_request, other, {.tenant_once = true}) == "-32602 id: has another wire type");
+    CHECK(json(v1::get_task_request, varint(20, 4) + delimited(2, "t"), {.tenant_once = true}) == R"({"id":"t"})");
+}
+
 TEST_CASE("A second tenant is refused if the options say so")
 {
     const auto twice = delimited(1, "a") + delimited(1, "b");
