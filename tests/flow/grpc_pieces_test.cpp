@@ -58,13 +58,32 @@ public:
         while (!body.empty()) {
             const auto size = std::min({body.size(), most, stream_, connection_});
             if (size == 0) {
-                const bool goes_on = caller_.until([&](const auto& each) { return note(each); });
-                if (!goes_on || over_) {
+                if (!await_credit()) {
                     return false;
                 }
                 continue;
             }
             put(body.substr(0, size), last && size == body.size());
+            body.remove_prefix(size);
+        }
+        return true;
+    }
+
+    // All of it in frames of 1,000 bytes with so much padding. No frame is cut to fit into what is left of a window.
+    bool send_padded(std::string_view body, std::size_t padding)
+    {
+        while (!body.empty()) {
+            const auto size = std::min<std::size_t>(body.size(), 1'000);
+            const auto all = size + (padding == 0 ? 0 : padding + 1);
+            if (std::min(stream_, connection_) < all) {
+                if (!await_credit()) {
+                    return false;
+                }
+                continue;
+            }
+            std::string payload = padding == 0 ? std::string{} : std::string{static_cast<char>(padding)};
+            payload.append(body.substr(0, size)).append(padding, '\0');
+            put(payload, size == body.size(), padding == 0 ? 0 : raw::padded);
             body.remove_prefix(size);
         }
         return true;
@@ -90,9 +109,18 @@ public:
     }
 
 private:
-    void put(std::string_view bytes, bool last)
+    bool await_credit()
     {
-        caller_.send(raw::frame(raw::data, last ? raw::end_stream : 0, 1, bytes));
+        const bool came = caller_.until([&](const auto& each) {
+            note(each);
+            return over_ || each.type == raw::window_update;
+        });
+        return came && !over_;
+    }
+
+    void put(std::string_view bytes, bool last, unsigned flags = 0)
+    {
+        caller_.send(raw::frame(raw::data, flags | (last ? raw::end_stream : 0U), 1, bytes));
         stream_ -= bytes.size();
         connection_ -= bytes.size();
         sent_ += bytes.size();
@@ -181,6 +209,27 @@ TEST_CASE("A large message passes byte for byte, whatever its frames are, and wi
         CHECK(caller.field(1, "grpc-status") == "0");
         CHECK(caller.body(1) == answer());
         CHECK((relayed.agent.request(0).body == grpc_message(send_request({}, 200'000, pb_field(8, "r")))));
+    }
+}
+
+TEST_CASE("Padding, and frames that leave a rest of a window, hold no body up")
+{
+    for (const std::string_view path : {v1_send, std::string_view{"/agents/a/x"}}) {
+        for (const std::size_t padding : {0U, 10U, 50U, 255U}) {
+            CAPTURE(path);
+            CAPTURE(padding);
+            grpc_relayed relayed{
+                [](const auto&) { return grpc_answer(answer()); },
+                [](auto& settings) { settings.agents[0].relay_paths = {"/**"}; }
+            };
+            http2_caller caller{relayed.port()};
+            upload up{caller, {}, path};
+            const auto body = grpc_message(send_request({}, 300'000));
+            REQUIRE(up.send_padded(body, padding));
+            REQUIRE(caller.answered(1));
+            CHECK(caller.field(1, ":status") == "200");
+            CHECK((relayed.agent.request(0).body == body));
+        }
     }
 }
 
