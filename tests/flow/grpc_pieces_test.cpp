@@ -271,7 +271,8 @@ TEST_CASE("A tenant that comes late or twice, or a task that does, resets the ag
             upload up{caller};
             up.send(grpc_message(send_request(tenant, size, more, behind)), true);
             CHECK(has(caller, "grpc-status"));
-            CHECK(agent.relayed.agent.wait_for_resets(1));
+            // Of a request that came whole the agent hears nothing.
+            CHECK((size < 2 * held || agent.relayed.agent.wait_for_resets(1)));
             return caller.field(1, "grpc-status");
         };
     CHECK(refused("a", {}, pb_field(1, "a")) == "3");
