@@ -21,13 +21,14 @@
 namespace net {
 
 // Waits until `over` says so, which is asked whenever caller.clock().wake() is set. False: `due` came first, or the connection was
-// aborted, or the request interrupted. The caller's bytes are not looked at meanwhile. On the thread of the caller's loop.
+// aborted, or the request interrupted, or its caller has reset it. The caller's bytes are not looked at meanwhile. On the thread of the
+// caller's loop.
 template <class Over>
 routine<bool> wait_until(caller_exchange& caller, core::steady_time due, Over over)
 {
     auto& clock = caller.clock();
     clock.start_until(due);
-    while (!over() && !clock.expired() && !caller.aborted() && !clock.interrupted()) {
+    while (!over() && !clock.expired() && !caller.aborted() && !clock.interrupted() && !caller.was_reset()) {
         co_await clock.wait();
     }
     clock.stop();
@@ -44,9 +45,12 @@ inline std::size_t& unheard() noexcept
     return questions;
 }
 
-// Why a wait until the deadline of the caller's own gave nothing: upstream_timeout with the detail `deadline`, or draining.
+// Why a wait until the deadline of the caller's own gave nothing: upstream_timeout with the detail `deadline`, draining, or caller_gone.
 inline core::error gave_up(const caller_exchange& caller)
 {
+    if (caller.was_reset() && !caller.aborted()) {
+        return core::caller_error(core::errc::caller_gone, "wait");
+    }
     return caller.aborted() || caller.interrupted() ? core::gateway_error(core::errc::draining, "wait")
                                                     : core::upstream_error(core::errc::upstream_timeout, "deadline");
 }
@@ -84,7 +88,9 @@ routine<std::optional<T>> ask_until(caller_exchange& caller, core::steady_time d
     const auto is_over = [state] { return state->over; };
     auto waits = wait_until(caller, due, is_over);
     bool told = co_await std::move(waits);
-    if (!told && !caller.aborted() && !caller.interrupted() && unheard() >= most_unheard) {
+    // A request that was reset holds more than its question.
+    const bool given_up = caller.aborted() || caller.interrupted() || caller.was_reset();
+    if (!told && !given_up && unheard() >= most_unheard) {
         auto goes_on = wait_until(caller, never, is_over);
         told = co_await std::move(goes_on);
     }

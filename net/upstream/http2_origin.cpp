@@ -7,6 +7,7 @@ namespace net {
 namespace {
 
 constexpr std::size_t most_spare = 256;
+constexpr core::duration longest_attempt{1'000};
 
 }  // namespace
 
@@ -158,11 +159,14 @@ void http2_origin::pass_on(http2_side& side) noexcept
     next->attempt = attempt;
 }
 
-// The call has waited for as long as it may: its own connection has had its time.
+// The connection that is being made for a call which is given up soon serves the next one: else each of many would cost a connection. One
+// that has taken long has had its time.
 void http2_origin::leave(http2_side& side) noexcept
 {
     static_cast<http2_place_hook&>(side).unlink();
-    if (auto* const attempt = std::exchange(side.attempt, nullptr)) {
+    if (side.attempt != nullptr && side.attempt->wire().life().idle_for(loop_.now()) < longest_attempt) {
+        pass_on(side);
+    } else if (auto* const attempt = std::exchange(side.attempt, nullptr)) {
         attempt->owner = nullptr;
         attempt->close();
     }

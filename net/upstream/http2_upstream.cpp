@@ -45,6 +45,7 @@ http2_upstream::http2_upstream(std::shared_ptr<http2_origin> origin, std::shared
 {
     const auto& settings = origin_->settings();
     base_.life() = connection_life{settings.life, loop_.now(), settings.random()};
+    base_.life().rest(loop_.now(), std::nullopt);  // the time of the attempt counts from here
     base_.side().set_first_room(large_block);
 }
 
