@@ -3,6 +3,7 @@
 #include "core/ascii.hpp"
 #include "gateway/grpc/head_lines.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/buffer_pool.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
@@ -355,6 +356,9 @@ bool agent_messages::release()
 {
     if (taken_ == out_.size()) {
         out_.clear();
+        if (out_.capacity() > net::small_block) {
+            std::string{}.swap(out_);
+        }
         taken_ = 0;
         share_.set(held());
     }

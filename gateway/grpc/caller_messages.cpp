@@ -91,7 +91,7 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     if (!part.head.empty()) {
         begin(part.head);
     }
-    out_.clear();
+    give_up(out_);
     if (form_ == form::messages) {
         return pass_messages(part);
     }
@@ -105,6 +105,9 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     const bool ends = text_.find('\n') != text_.npos || text_.find('\r') != text_.npos;
     const bool works = part.last || (form_ == form::events && ends);
     if (works && terms_.elsewhere != nullptr && held() > converted_at_once) {
+        if (!share_.set(held())) {
+            return core::gateway_error(errc::overloaded, "bodies");
+        }
         put_off_ = std::make_unique<net::answer_part>(part);
         return net::answer_part{};
     }
@@ -342,7 +345,7 @@ core::result<> caller_messages::add_document()
 core::result<> caller_messages::read_events(bool last)
 {
     events_->feed(text_);
-    text_.clear();
+    give_up(text_);
     while (!failure_) {
         auto event = events_->next();
         if (!event && last) {

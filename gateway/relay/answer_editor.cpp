@@ -33,6 +33,15 @@ void set_status(std::string& head, const model::edited_answer& answer)
     }
 }
 
+// Nothing that is large is kept for what may come in days.
+void drop_text(std::string& text)
+{
+    text.clear();
+    if (text.capacity() > net::small_block) {
+        std::string{}.swap(text);
+    }
+}
+
 }  // namespace
 
 text_edit::text_edit(means with)
@@ -122,6 +131,9 @@ net::routine<core::result<>> answer_editor::edit_whole()
     auto answer = co_await edited(std::move(text_));
     if (!answer) {
         co_return std::move(answer).error();
+    }
+    if (!share_.set(answer->text.size())) {
+        co_return core::gateway_error(errc::overloaded, "bodies");
     }
     if (writer_.begun()) {
         if (!writer_.add(answer->text)) {
@@ -388,8 +400,9 @@ std::string answer_editor::with_event_id(std::string event) const
 net::routine<core::result<>> answer_editor::edit_received()
 {
     events_.feed(text_);
-    text_.clear();
-    if (!share_.set(events_.held() + edited_.size() + writer_.kept())) {
+    drop_text(text_);
+    const auto held = [this] { return events_.held() + edited_.size() + writer_.kept(); };
+    if (!share_.set(held())) {
         co_return core::gateway_error(errc::overloaded, "bodies");
     }
     bool says_something = writer_.begun();
@@ -401,6 +414,11 @@ net::routine<core::result<>> answer_editor::edit_received()
         }
         if (!event) {
             break;
+        }
+        // The event and its data, while they wait for their edit.
+        if (event->size() > net::small_block && !share_.set(held() + 2 * event->size())) {
+            done = core::gateway_error(errc::overloaded, "bodies");
+            continue;
         }
         if (auto data = net::sse_data(*event)) {
             auto answer = co_await edited(std::move(*data));
@@ -424,6 +442,9 @@ net::routine<core::result<>> answer_editor::edit_received()
     const bool goes_out = !agent_.side().body_done() || !done;  // else with the last chunk
     if (says_something && !edited_.empty() && goes_out) {
         auto text = std::exchange(edited_, {});
+        if (text.size() > net::small_block && !share_.set(text.size() + held()) && done) {
+            co_return core::gateway_error(errc::overloaded, "bodies");
+        }
         auto sent = co_await send_events(std::move(text), false);
         done = done ? std::move(sent) : std::move(done);
     }

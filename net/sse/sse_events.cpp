@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view data_field = "data";
 constexpr std::size_t longest_id = 1024;
+constexpr std::size_t longest_kept = 16 * 1024;  // of what was given out
 
 bool is_id(std::string_view text) noexcept
 {
@@ -71,7 +72,12 @@ std::optional<std::string> sse_splitter::next()
                 return std::exchange(buffer_, {});
             }
             const auto from = std::exchange(begin_, at_);
-            return buffer_.substr(from, at_ - from);
+            auto piece = buffer_.substr(from, at_ - from);
+            if (begin_ > longest_kept) {
+                buffer_ = buffer_.substr(begin_);  // nobody may want the next one for days
+                begin_ = at_ = 0;
+            }
+            return piece;
         }
     }
     return std::nullopt;
