@@ -341,7 +341,7 @@ TEST_CASE("new certificates are shown to new callers; not one call is lost, and 
     const auto cert = ca.file("live.pem");
     const auto key = ca.file("live.key");
     const auto put = [&](const std::string& name) {
-        const auto made = ca.issue(certificate_spec{.names = {"localhost"}, .common_name = name});
+        const auto made = ca.issue(certificate_spec{.names = {"localhost", "127.0.0.1"}, .common_name = name});
         std::filesystem::copy_file(made.key_file, key + ".new");
         std::filesystem::copy_file(made.cert_file, cert + ".new");
         std::filesystem::rename(key + ".new", key);

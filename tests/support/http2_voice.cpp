@@ -153,7 +153,7 @@ bool http2_voice::begin_call()
     return true;
 }
 
-// Says a head that breaks a rule, as far as HTTP/2 has words for it.
+// Says a head that breaks a rule, as far as HTTP/2 has words for it, and no body.
 bool http2_voice::begin_refused_call()
 {
     const auto line = std::string_view{said_}.substr(0, said_.find("\r\n"));
@@ -164,7 +164,11 @@ bool http2_voice::begin_refused_call()
     auto& made = *calls_.emplace_back(std::make_unique<call>(session_, /*head=*/false));
     made.last = true;
     made.closes = true;
-    const auto id = session_.request(std::string_view{said_}.substr(0, end + 4), made, /*last=*/true);
+    if (const auto length = said_.find("\r\nContent-Length:"); length < end) {
+        said_.erase(length, said_.find("\r\n", length + 2) - length);
+    }
+    const auto id =
+        session_.request(std::string_view{said_}.substr(0, said_.find("\r\n\r\n") + 4), made, /*last=*/true);
     said_.clear();
     made.id = id ? *id : 0;
     return id.has_value();
