@@ -224,7 +224,8 @@ core::result<net::answer_part> caller_messages::seen(core::result<> done, const 
         return std::move(done).error();
     }
     auto out = part;
-    if (!part.last && !value_in(part.head, "grpc-status").empty()) {
+    const bool is_head_alone = part.last && part.body.size() == 0 && part.trailers.empty();
+    if (!is_head_alone && !value_in(part.head, "grpc-status").empty()) {
         return core::upstream_error(errc::upstream_protocol, "the answer has a grpc-status before its end");
     }
     if (!part.last) {
