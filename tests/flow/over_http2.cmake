@@ -39,7 +39,21 @@ cardea_over_http2(faults seldom)
 cardea_over_http2(handover seldom)
 cardea_over_http2(hosts often)
 cardea_over_http2(isolation often)
-cardea_over_http2(limits seldom)
+cardea_over_http2(limits seldom
+    "as many connections are open*"
+    "what is sent ahead of an answer*"
+    "when descriptors run out*"
+    "connections to agents leave the reserved*"
+    "a caller that is refused while it sends 5 MB*"
+    "a refused caller that sends nothing more*"
+    "a request that cannot be read*"
+    "the bytes of a head*"
+    "the size line of a chunk*"
+    "the extensions of a body's chunks*"
+    "the trailers of a body*"
+    "a head has its time*"
+    "a body that comes too slowly*"
+    "a connection carries as many requests*")
 cardea_over_http2(mcp_bundle often)
 cardea_over_http2(mcp_calls often
     "events of a call and of the session's own stream*"
@@ -47,7 +61,16 @@ cardea_over_http2(mcp_calls often
 cardea_over_http2(mcp_hostile seldom)
 cardea_over_http2(mcp_programs seldom "A stream to a caller of HTTP/1.0*")
 cardea_over_http2(mcp_tokens often)
-cardea_over_http2(operations seldom)
+cardea_over_http2(operations seldom
+    "an address whose agent a client has dropped*"
+    "a request for a card at the origin*"
+    "An answer whose head is out when drain_delay*"
+    "A kept connection *"
+    "Of pipelined requests*"
+    "What is left of a batch*"
+    "The metrics of many agents come in pieces*"
+    "The page is never compressed*"
+    "as many connections to metrics*")
 cardea_over_http2(own_faults seldom)
 cardea_over_http2(pins often)
 cardea_over_http2(push seldom)
@@ -99,17 +122,28 @@ cardea_over_http2(volume seldom "a hundred thousand pipelined*")
 set_tests_properties(flow_handover_over_http2 PROPERTIES RUN_SERIAL TRUE)
 
 cardea_agents_over_http2(a2a_tools seldom)
+cardea_agents_over_http2(access seldom)
 cardea_agents_over_http2(bridge seldom)
 cardea_agents_over_http2(cards seldom "what an agent answers instead of a card*")
 cardea_agents_over_http2(chains seldom)
+cardea_agents_over_http2(console seldom)
 cardea_agents_over_http2(contained_calls seldom "a call without a head gets the 403*")
 cardea_agents_over_http2(contained_programs seldom)
+cardea_agents_over_http2(explain seldom)
+cardea_agents_over_http2(extended_cards seldom "every failure on the way to a card*")
 cardea_agents_over_http2(fairness seldom)
 cardea_agents_over_http2(faults seldom "Nothing is sent again once a byte*")
+cardea_agents_over_http2(hosts seldom)
 cardea_agents_over_http2(isolation seldom)
+cardea_agents_over_http2(limits seldom)
+cardea_agents_over_http2(mcp_bundle seldom)
 cardea_agents_over_http2(mcp_calls seldom "A redirect to the bare origin*" "The key in the query of an agent*")
+cardea_agents_over_http2(mcp_tokens seldom)
+cardea_agents_over_http2(operations seldom)
 cardea_agents_over_http2(own_faults seldom)
 cardea_agents_over_http2(pins seldom)
+cardea_agents_over_http2(push seldom)
+cardea_agents_over_http2(records seldom)
 cardea_agents_over_http2(relay often
     "each request has exactly one line with what it was and what became of it"
     "an answer that was cut keeps its status*"
@@ -131,3 +165,19 @@ cardea_agents_over_http2(relay often
     "over TLS a caller that reads late gets every event too*"
     "in a storm of faults each caller gets its own answer or an error*"
     "a stream that breaks before a byte of it was passed is an error*")
+cardea_agents_over_http2(replica_sessions seldom)
+cardea_agents_over_http2(session_cards seldom)
+cardea_agents_over_http2(sessions seldom)
+cardea_agents_over_http2(traces seldom)
+cardea_agents_over_http2(upstream seldom
+    "A connection to an agent carries*"
+    "An idle connection closes a second before*"
+    "A connection that the agent keeps*"
+    "After an agent has ended an idle connection*"
+    "A connection closes when it is old*"
+    "An agent whose breaker opens loses*"
+    "Calls, streams and cards of an agent go through its proxy*"
+    "A caller's fields for proxies*"
+    "Sessions of an MCP server go through its proxy*"
+    "An agent that registered itself is reached through the proxy*")
+cardea_agents_over_http2(volume seldom)
