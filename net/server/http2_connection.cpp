@@ -276,8 +276,9 @@ core::steady_time http2_connection::due() const noexcept
     if (!session_.settled()) {
         due = std::min(due, begun_ + parts_.settings.header_timeout);
     }
-    if (exchanges_.empty() && !ended_idle_) {
-        due = std::min(due, idle_since_ + parts_.settings.idle_timeout);
+    if (exchanges_.empty()) {
+        const auto idle_until = idle_since_ + parts_.settings.idle_timeout;
+        due = std::min(due, ended_idle_ ? idle_until + parts_.settings.header_timeout : idle_until);
     }
     return due;
 }
@@ -307,8 +308,12 @@ void http2_connection::look_at_clock()
     if (!session_.settled() && begun_ + parts_.settings.header_timeout <= now) {
         session_.fail(reason::settings_timeout);
     }
-    if (exchanges_.empty() && idle_since_ + parts_.settings.idle_timeout <= now && !std::exchange(ended_idle_, true)) {
-        session_.end();
+    if (const auto idle_until = idle_since_ + parts_.settings.idle_timeout; exchanges_.empty() && idle_until <= now) {
+        if (!std::exchange(ended_idle_, true)) {
+            session_.end();
+        } else if (idle_until + parts_.settings.header_timeout <= now) {
+            parts_.caller.close(/*hard=*/true);  // a head that does not end keeps its stream, and so the session
+        }
     }
 }
 

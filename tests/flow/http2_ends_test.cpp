@@ -71,6 +71,25 @@ TEST_CASE("A connection that has grown old ends after its streams, and one witho
         CHECK(caller.answered(1));
         CHECK(caller.goaway() == 0);
     }
+    SUBCASE("idle but for a head that does not end")
+    {
+        relayed call{
+            [](const auto&) { return answer_json("{}"); },
+            [](config::settings& settings) {
+                settings.timeouts.idle = 300ms;
+                settings.timeouts.header = 200ms;
+            }
+        };
+        for (const bool whole_frame : {false, true}) {
+            CAPTURE(whole_frame);
+            http2_caller caller{call.port()};
+            auto begun =
+                raw::headers_frame(1, flow::http2_fields("GET", "/agents/a"), whole_frame ? 0 : raw::end_headers);
+            begun.resize(begun.size() - (whole_frame ? 0 : 5));
+            caller.send(begun);
+            CHECK(caller.goaway() == 0);
+        }
+    }
 }
 
 TEST_SUITE_END();
