@@ -495,6 +495,7 @@ translate_request(const incoming_request& in, dialect to, const request_options&
     if (in.what == operation::list && old) {
         return refused(rpc_code::unsupported_operation, "lists tasks, which 0.3 cannot do");
     }
+    out.body.reserve(in.payload.size() + in.payload.size() / 4 + 128);
     walk w{shape_of(in.from), shape_of(to), origin_side::caller, out.body};
     request_fields fields;
     exchange how{.caller = in.from, .agent = to, .asked = in.what};
