@@ -1,10 +1,10 @@
 #include "tests/flow/relay_fixture.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <regex>
 #include <sstream>
-
-#include <nlohmann/json.hpp>
 
 namespace flow {
 namespace {
