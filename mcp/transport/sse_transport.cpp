@@ -16,6 +16,8 @@ namespace {
 
 using core::errc;
 
+constexpr const char* no_endpoint = "no endpoint was named";
+
 class sse_transport;
 
 // A message on its way to the endpoint.
@@ -200,7 +202,7 @@ void sse_transport::open()
     deadline_.expires_after(settings_->server.request_timeout);
     deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired() && endpoint_.empty()) {
-            lose(core::upstream_error(errc::upstream_timeout, "no endpoint was named"));
+            lose(core::upstream_error(errc::upstream_timeout, no_endpoint));
         }
     });
     stream_ = wire_.start(wire_.listen({}), *this);
@@ -342,6 +344,10 @@ void sse_transport::answered_offloaded(std::uint64_t text_id)
 
 void sse_transport::ended(core::result<> how)
 {
+    if (!how && how.error().code == errc::upstream_timeout && endpoint_.empty()) {
+        // The exchange's own time is as long, and may be up first.
+        return lose(core::upstream_error(errc::upstream_timeout, no_endpoint));
+    }
     lose(how ? core::upstream_error(errc::upstream_reset, "the stream has ended") : how.error());
 }
 

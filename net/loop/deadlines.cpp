@@ -17,6 +17,7 @@ void deadlines::add(timed& t)
 void deadlines::start()
 {
     stopped_ = false;
+    next_sweep_ = core::steady_time::min();
     run();
 }
 

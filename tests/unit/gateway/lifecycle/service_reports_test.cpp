@@ -1,5 +1,6 @@
 #include "gateway/lifecycle/service_reports.hpp"
 
+#include "net/loop/deadlines.hpp"
 #include "tests/support/manager_socket.hpp"
 
 #include <doctest/doctest.h>
@@ -168,10 +169,10 @@ TEST_CASE("A watchdog that is shorter than some sweeps of the loops asks for no 
     reporting gateway{manager.address(), 400ms};
     gateway.serve();
     REQUIRE(manager.at_hand().has_value());
-    gateway.beat(noon, noon - 500ms);
+    gateway.beat(noon, noon - 5 * net::sweep_interval);
     CHECK(gateway.reports.turn(noon) == 200ms);
     CHECK(manager.at_hand() == "WATCHDOG=1\n");
-    gateway.beat(noon, noon - 500ms - 1ns);
+    gateway.beat(noon, noon - 5 * net::sweep_interval - 1ns);
     CHECK(gateway.reports.turn(noon) == 200ms);
     CHECK_FALSE(manager.at_hand().has_value());
 }
