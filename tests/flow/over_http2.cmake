@@ -179,7 +179,7 @@ cardea_agents_over_http2(upstream seldom
     "After an agent has ended an idle connection*"
     "A connection closes when it is old*"
     "An agent whose breaker opens loses*"
-    "Calls, streams and cards of an agent go through its proxy*"
+    "*streams and cards of an agent go through its proxy*"
     "A caller's fields for proxies*"
     "Sessions of an MCP server go through its proxy*"
     "An agent that registered itself is reached through the proxy*")
