@@ -118,10 +118,10 @@ net::task<> graceful_shutdown::run()
         others_.no_programs();
     }
     co_await all_.send_last(drain_);
-    const std::function<bool()> no_operator = [this] {
-        return handed_over_ ? !all_.addresses.busy() : !all_.addresses.answering();
-    };
-    co_await drain_.wait(no_operator, std::chrono::steady_clock::now() + last_answers);
+    if (handed_over_) {
+        const std::function<bool()> no_operator = [this] { return !all_.addresses.busy(); };
+        co_await drain_.wait(no_operator, std::chrono::steady_clock::now() + last_answers);
+    }
     all_.addresses.end();
     const std::function<bool()> nothing_left = [this] { return idle(); };
     co_await drain_.wait(nothing_left, net::never);

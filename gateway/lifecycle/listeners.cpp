@@ -249,12 +249,6 @@ void listeners::apply(const config::settings& now, const model::changed_settings
     }
 }
 
-bool listeners::answering() const noexcept
-{
-    const auto has_streams = [](const net::http_service& each) { return each.load() > each.open(); };
-    return has_streams(*admin_service_) || (metrics_service_ && has_streams(*metrics_service_));
-}
-
 bool listeners::busy() const noexcept
 {
     return admin_service_->open() > 0 || (metrics_service_ && metrics_service_->open() > 0);

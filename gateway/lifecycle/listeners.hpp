@@ -87,9 +87,6 @@ public:
     // Ends the other listeners in this way; their connections end when they are idle.
     void end_operators();
 
-    // Answers to operators over HTTP/2 are under way: their ends leave in a later turn of the loop.
-    bool answering() const noexcept;
-
     // Ends the others, and cuts their connections. busy() until these are gone.
     void end();
     bool busy() const noexcept override;
