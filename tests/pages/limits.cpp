@@ -63,7 +63,7 @@ constexpr limit all[] = {
     {"header list, with 32 bytes a field; fields, each cookie crumb", "{limits.header}; {limits.header_fields}", "431, gRPC 8; at four times either: as above"},
     {"CONTINUATION frames of a header list", "8", "closed"},
     {"request bytes that nobody has taken: of a stream; of a connection", "64 KiB; 16 MiB", "no more credit; not read"},
-    {"age of a connection; without a stream; without SETTINGS", "{timeouts.http2_age} less up to 20 %; {timeouts.idle}; {timeouts.header}", "GOAWAY; closed"},
+    {"age of a connection; without a stream or a whole head; after that; without SETTINGS", "{timeouts.http2_age} less up to 20 %; {timeouts.idle}; {timeouts.header}; {timeouts.header}", "GOAWAY; GOAWAY; closed; closed"},
     {"answer that a caller does not take; frames unsent", "{timeouts.write}; 64 KiB", "RST_STREAM CANCEL; the agent is not read"},
     {"a message of a call, either way", "{limits.grpc_message}", "gRPC 8 `body_too_large`, `message_too_large`"},
     {"a request of gRPC that is held until it is whole", "64 KiB", "passes as it comes"},
