@@ -55,7 +55,7 @@ public:
     // The message may end here.
     bool whole() const noexcept { return depth_ == 0 && at_part_ == part::tag && shift_ == 0; }
 
-    // As far as it has come.
+    // It shows what has come of it so far.
     const tenant_field& tenant() const noexcept { return tenant_; }
 
 private:

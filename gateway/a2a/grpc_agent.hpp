@@ -17,7 +17,7 @@ namespace gateway::a2a {
 
 class grpc_agent {
 public:
-    // What all answers have in common: all of the terms but method and id.
+    // All answers have these in common: all of the terms but method and id.
     grpc_agent(::a2a::generation version, grpc::agent_messages::terms of)
         : version_{version},
           terms_{std::move(of)}

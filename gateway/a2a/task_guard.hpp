@@ -111,7 +111,7 @@ net::routine<> respond_named(request_context& request, const task_references& na
 // Keeps the context of a recorded call for its span.
 void note_conversation_at(request_context& request, std::string_view context);
 
-// The same of the context that the parameters of a recorded call name, for its span. They have passed a scan.
+// Keeps the one that the parameters of such a call name. They have passed a scan.
 void note_conversation(request_context& request, std::string_view params);
 
 }  // namespace gateway::a2a

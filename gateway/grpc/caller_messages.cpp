@@ -128,7 +128,7 @@ net::routine<core::result<net::answer_part>> caller_messages::later()
     co_return converted(std::move(done), part->last);
 }
 
-// What has come of the body becomes messages, or the outcome. On any thread: nothing else is done meanwhile.
+// Makes messages, or the outcome, of as much of the body as has come. It may run on any thread: nothing else is done meanwhile.
 core::result<> caller_messages::convert(bool last)
 {
     if (form_ == form::events) {

@@ -51,7 +51,7 @@ public:
         return !last || ends ? core::result<>{} : core::caller_error(core::errc::bad_request, "ends within a message");
     }
 
-    // Of the message that came last.
+    // Both are about the message that came last.
     std::uint64_t size() const noexcept { return reader_.size(); }
     bool compressed() const noexcept { return reader_.compressed(); }
 

@@ -119,7 +119,7 @@ public:
 
     const response_head& head() const noexcept { return head_; }
     void reset() noexcept;
-    // As request_parser::give_up_fields().
+    // This does what request_parser::give_up_fields() does.
     void give_up_fields() noexcept { field_list{}.swap(head_.fields); }
 
 private:

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kept_large = 32;
 constexpr std::size_t kept_tiny = 256;
 
-// Of the heap, if none is kept.
+// The block comes from the heap if none is kept.
 block take_kept(std::vector<block>& kept, std::size_t size)
 {
     if (kept.empty()) {

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* server_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr const char* client_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
 constexpr int security_level = 2;  // 112 bits: RSA from 2048, no SHA-1
-// Of certificates: subject alternative names, as a whole or with `*` as a whole label.
+// Certificates name hosts by subject alternative names, as a whole or with `*` as a whole label.
 constexpr unsigned whole_names = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
 constexpr std::string_view http1 = "http/1.1";
 constexpr std::string_view http2_name = "h2";

@@ -89,7 +89,7 @@ public:
         return true;
     }
 
-    // As much as the gateway takes, which has nothing more to say once it answers a PING. Gives the bytes that it took in all.
+    // Sends as much as the gateway takes, which has nothing more to say once it answers a PING. Gives the bytes that it took in all.
     std::size_t send_what_is_taken(std::string_view body)
     {
         for (bool more = true; more;) {
@@ -271,7 +271,7 @@ TEST_CASE("A tenant that comes late or twice, or a task that does, resets the ag
             upload up{caller};
             up.send(grpc_message(send_request(tenant, size, more, behind)), true);
             CHECK(has(caller, "grpc-status"));
-            // Of a request that came whole the agent hears nothing.
+            // The agent hears nothing of a request that came whole.
             CHECK((size < 2 * held || agent.relayed.agent.wait_for_resets(1)));
             return caller.field(1, "grpc-status");
         };
