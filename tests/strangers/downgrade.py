@@ -9,13 +9,13 @@ import json
 import os
 import random
 import re
-import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
 import time
+
+from started import Started, await_port, free_ports
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
@@ -350,30 +350,11 @@ async def app(scope, receive, send):
 """
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def await_port(port):
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit(f"nobody listens on port {port}")
-
-
-class Peers:
+class Peers(Started):
     """The agents and the gateway, with the file that each writes."""
 
     def __init__(self, folder, python):
-        self.folder = folder
-        self.running = []
+        super().__init__(folder)
         names = ["nginx", "haproxy", "node", "h11", "httptools"]
         *ports, self.port, admin = free_ports(len(names) + 2)
         self.agents = dict(zip(names, ports))
@@ -400,26 +381,9 @@ class Peers:
         self.start("cardea.log", [os.environ["CARDEA_BIN"], "run", "-c", folder + "/cardea.yml"])
         await_port(self.port)
 
-    def write(self, name, content):
-        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
-            file.write(content)
-
-    def start(self, log, command):
-        with open(os.path.join(self.folder, log), "wb") as out:
-            self.running.append(subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT))
-
     def lines(self, name):
-        with open(os.path.join(self.folder, name + ".log"), encoding="latin1") as file:
+        with open(self.file(name + ".log"), encoding="latin1") as file:
             return file.read().split("\n")[:-1]
-
-    def stop(self):
-        for each in reversed(self.running):
-            each.send_signal(signal.SIGTERM)
-        for each in reversed(self.running):
-            try:
-                each.wait(5)
-            except subprocess.TimeoutExpired:
-                each.kill()
 
 
 def access_lines(peers):

@@ -7,13 +7,12 @@ nothing of Cardea.
 """
 import http.server
 import os
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
+
+from started import Started, await_port, free_ports
 
 # All cases of the client that need no account at a cloud, and that its server supports.
 CASES = """empty_unary large_unary client_streaming server_streaming ping_pong empty_stream timeout_on_sleeping_server cancel_after_begin
@@ -64,24 +63,6 @@ server.wait_for_termination()
 """
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def await_port(port):
-    for _ in range(400):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit(f"nobody listens on port {port}")
-
-
 class Echo(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -105,9 +86,10 @@ class EchoServer(http.server.ThreadingHTTPServer):
     request_queue_size = 1024
 
 
-class Strangers:
+class Strangers(Started):
     def __init__(self, folder, go_bin, python, envoy):
-        self.folder, self.go_bin, self.running, self.failed = folder, go_bin, [], []
+        super().__init__(folder)
+        self.go_bin, self.failed = go_bin, []
         server, reflected, self.clear, self.secure, self.front, behind, *admins = free_ports(8)
         echo = EchoServer(("127.0.0.1", 0), Echo)
         threading.Thread(target=echo.serve_forever, daemon=True).start()
@@ -134,33 +116,13 @@ class Strangers:
         self.write("envoy.yml", ENVOY % {"listeners": listeners, "clusters": "".join(CLUSTER % {"to": to} for _, to in ways)})
         self.write("reflected.py", REFLECTED)
         self.server = server
-        self.start([go_bin + "/interop_server", "-port", str(server)])
-        self.start([python, self.file("reflected.py"), str(reflected)])
-        self.start([envoy, "-c", self.file("envoy.yml"), "--concurrency", "1", "--disable-hot-restart", "-l", "error"])
-        self.start([os.environ["CARDEA_BIN"], "run", "-c", self.file("clear.yml")])
-        self.start([os.environ["CARDEA_BIN"], "run", "-c", self.file("secure.yml")])
+        self.start("interop.log", [go_bin + "/interop_server", "-port", str(server)])
+        self.start("reflected.log", [python, self.file("reflected.py"), str(reflected)])
+        self.start("envoy.log", [envoy, "-c", self.file("envoy.yml"), "--concurrency", "1", "--disable-hot-restart", "-l", "error"])
+        self.start("clear.log", [os.environ["CARDEA_BIN"], "run", "-c", self.file("clear.yml")])
+        self.start("secure.log", [os.environ["CARDEA_BIN"], "run", "-c", self.file("secure.yml")])
         for port in (server, reflected, self.clear, self.secure, self.front, behind):
             await_port(port)
-
-    def file(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, content):
-        with open(self.file(name), "w", encoding="utf-8") as file:
-            file.write(content)
-
-    def start(self, command):
-        with open(self.file(f"{len(self.running)}.log"), "wb") as out:
-            self.running.append(subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT))
-
-    def stop(self):
-        for each in reversed(self.running):
-            each.send_signal(signal.SIGTERM)
-        for each in reversed(self.running):
-            try:
-                each.wait(5)
-            except subprocess.TimeoutExpired:
-                each.kill()
 
     def run(self, name, command, wanted=""):
         """Passes if the command ends well and prints what is wanted."""
