@@ -1,8 +1,8 @@
 #include "tests/support/http2_front.hpp"
 
+#include "core/ascii.hpp"
 #include "tests/support/http2_agent.hpp"
 
-#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 
@@ -39,15 +39,6 @@ bool belongs_to_http1(const std::string& name)
     static const std::set<std::string>
         names{"connection", "keep-alive", "transfer-encoding", "upgrade", "proxy-connection", "te"};
     return names.contains(name);
-}
-
-std::string in_lower_case(std::string_view text)
-{
-    std::string out{text};
-    std::ranges::transform(out, out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    });
-    return out;
 }
 
 std::string text_of(const recorded_request& request)
@@ -258,7 +249,8 @@ private:
     {
         h2::head out{{{":status", std::to_string(head.result_int())}}};
         for (const auto& each : head) {
-            auto name = in_lower_case(std::string_view{each.name_string().data(), each.name_string().size()});
+            std::string name{each.name_string()};
+            std::ranges::transform(name, name.begin(), core::lower);
             if (!belongs_to_http1(name)) {
                 out.fields.emplace_back(std::move(name), std::string{each.value()});
             }

@@ -27,7 +27,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-// CARDEA_TEST_AGENT_HTTP=2 is in the environment: scripted agents without TLS have a front, and a2a_agent() asks them for HTTP/2.
+// CARDEA_TEST_AGENT_HTTP=2 is in the environment: scripted agents without TLS have a front, and a gateway in the test's process
+// (flow::running_gateway) calls them by HTTP/2.
 bool agents_speak_http2();
 
 }  // namespace test_support

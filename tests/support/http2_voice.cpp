@@ -176,8 +176,9 @@ bool http2_voice::begin_refused_call()
 
 void http2_voice::say_body()
 {
-    if (chunked_) {
-        const auto step = decoder_.decode(said_);
+    std::size_t used = 0;
+    while (chunked_ && !saying_->last && used < said_.size()) {
+        const auto step = decoder_.decode(std::string_view{said_}.substr(used));
         if (!step) {
             session_.reset(saying_->id, error_code::cancel);
             ended_ = true;
@@ -186,14 +187,15 @@ void http2_voice::say_body()
         }
         saying_->body += step->data;
         saying_->last = step->finished;
-        said_.erase(0, step->consumed);
-    } else {
-        const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, said_.size()));
-        saying_->body.append(said_, 0, size);
-        body_left_ -= size;
-        saying_->last = body_left_ == 0;
-        said_.erase(0, size);
+        used += step->consumed;
     }
+    if (!chunked_) {
+        used = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, said_.size()));
+        saying_->body.append(said_, 0, used);
+        body_left_ -= used;
+        saying_->last = body_left_ == 0;
+    }
+    said_.erase(0, used);
     session_.resume(saying_->id);
     if (saying_->last) {
         saying_ = nullptr;
