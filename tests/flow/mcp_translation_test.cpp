@@ -242,7 +242,10 @@ TEST_CASE("A long call that waits for its client goes on with the same arguments
         );
         return x.post(text, modern_fields("tools/call", "ask"));
     };
-    const auto asked = json::parse(call_with('a', "").body);
+    // A shell reads a long line byte by byte: on a busy machine for more than the second after which an answer is a stream.
+    auto body = call_with('a', "").body;
+    body.erase(0, body.find('{'));
+    const auto asked = json::parse(body.substr(0, body.find('\n')));
     const auto state = asked["result"]["requestState"].get<std::string>();
     const auto next = R"("requestState":")" + state + R"(","inputResponses":{"input-1":{"roots":[]}},)";
     check_error(call_with('b', next), 400, -32602, "input_expired");

@@ -21,6 +21,16 @@ std::uint16_t port_of(const std::string& address)
     return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
 }
 
+void use_fronts(std::vector<core::agent>& agents)
+{
+    for (auto& each : agents) {
+        const auto url = core::http_url::parse(each.url);
+        if (url && url->host == "127.0.0.1" && test_support::http2_front::has(port_of(url->origin()))) {
+            each.http = core::http_version::v2;
+        }
+    }
+}
+
 }  // namespace
 
 void kept_lines::write(std::string_view lines)
@@ -64,10 +74,6 @@ core::agent a2a_agent(std::string id, std::string url)
     core::agent agent;
     agent.id = std::move(id);
     agent.url = std::move(url);
-    const auto parsed = core::http_url::parse(agent.url);
-    if (parsed && parsed->host == "127.0.0.1" && test_support::http2_front::has(port_of(parsed->origin()))) {
-        agent.http = core::http_version::v2;
-    }
     return agent;
 }
 
@@ -121,6 +127,7 @@ void running_gateway::start(
     std::function<std::chrono::milliseconds()> lag
 )
 {
+    use_fronts(settings.agents);
     server_ = std::make_unique<gateway::wiring::server>(
         std::move(settings),
         std::move(records),

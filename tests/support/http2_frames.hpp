@@ -123,6 +123,15 @@ inline std::string ping_frame(unsigned flags = 0)
     return frame(ping, flags, 0, "12345678");
 }
 
+inline std::string repeated(const std::string& frames, std::size_t times)
+{
+    std::string out;
+    for (std::size_t i = 0; i < times; ++i) {
+        out += frames;
+    }
+    return out;
+}
+
 inline std::string client_start()
 {
     return std::string{preface} + settings_frame();

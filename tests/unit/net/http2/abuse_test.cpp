@@ -17,15 +17,6 @@ using net::http2::session_settings;
 
 constexpr std::size_t burst = net::http2::session_settings{}.control * 10;
 
-std::string repeated(const std::string& frames, std::size_t times)
-{
-    std::string out;
-    for (std::size_t i = 0; i < times; ++i) {
-        out += frames;
-    }
-    return out;
-}
-
 const std::string calm = "goaway enhance_your_calm ";
 const std::string useless = calm + "too many frames that carry nothing\n";
 
@@ -73,7 +64,7 @@ TEST_CASE("Frames that carry nothing end the connection beyond ten seconds' wort
             CAPTURE(static_cast<int>(as));
             CAPTURE(row.frame);
             begun_session rig{{.as = as}};
-            rig.feed(repeated(row.frame, row.free + burst - 1));
+            rig.feed(raw::repeated(row.frame, row.free + burst - 1));
             CHECK(rig.ends().empty());
             CHECK_FALSE(rig.session.done());
             rig.feed(row.frame);
@@ -88,12 +79,12 @@ TEST_CASE("Frames that carry nothing end the connection beyond ten seconds' wort
 TEST_CASE("The allowance for frames that carry nothing grows by fifty a second")
 {
     begun_session rig;
-    rig.feed(repeated(raw::settings_frame(), burst - 1));
+    rig.feed(raw::repeated(raw::settings_frame(), burst - 1));
     rig.now += 100ms;
-    rig.feed(repeated(raw::settings_frame(), 5));
+    rig.feed(raw::repeated(raw::settings_frame(), 5));
     CHECK(rig.ends().empty());
     rig.now += 24h;
-    rig.feed(repeated(raw::settings_frame(), burst));
+    rig.feed(raw::repeated(raw::settings_frame(), burst));
     CHECK(rig.ends().empty());
     rig.feed(raw::settings_frame());
     CHECK(rig.ends() == useless);
@@ -103,7 +94,7 @@ TEST_CASE("Empty DATA counts, but not the one that ends a body")
 {
     begun_session rig;
     const auto open = raw::headers_frame(1, raw::post(), raw::end_headers);
-    rig.feed(open + repeated(raw::frame(raw::data, 0, 1), burst - 1));
+    rig.feed(open + raw::repeated(raw::frame(raw::data, 0, 1), burst - 1));
     CHECK(rig.ends().empty());
     rig.feed(raw::frame(raw::data, raw::end_stream, 1));
     CHECK(rig.ends().empty());
@@ -116,7 +107,7 @@ TEST_CASE("DATA of padding alone counts as empty")
 {
     begun_session rig;
     const auto padding = raw::frame(raw::data, raw::padded, 1, raw::number(3, 1) + std::string(3, '\0'));
-    rig.feed(raw::headers_frame(1, raw::post(), raw::end_headers) + repeated(padding, burst - 1));
+    rig.feed(raw::headers_frame(1, raw::post(), raw::end_headers) + raw::repeated(padding, burst - 1));
     CHECK(rig.ends().empty());
     rig.feed(padding);
     CHECK(rig.ends() == useless);
@@ -128,7 +119,7 @@ TEST_CASE("Late frames of a stream that was reset count, and are no fault")
     rig.feed(raw::headers_frame(1, raw::post(), raw::end_headers));
     rig.session.reset(1, net::http2::error_code::cancel);
     CHECK(rig.ends() == "reset 1 cancel\n");
-    rig.feed(repeated(raw::frame(raw::data, 0, 1, "x"), burst - 2));
+    rig.feed(raw::repeated(raw::frame(raw::data, 0, 1, "x"), burst - 2));
     rig.feed(raw::headers_frame(1, {{"a", "trailer"}}));
     CHECK(rig.ends().empty());
     rig.feed(raw::frame(raw::data, 0, 1, "x"));
@@ -178,7 +169,7 @@ TEST_CASE("A PING after each answer is free, and WINDOW_UPDATE up to ten for eac
         rig.session.answer(id, "HTTP/1.1 200 \r\n", false);
         REQUIRE(rig.ends().empty());
         rig.session.end_work();
-        rig.feed(repeated(raw::update_frame(0, 1), 10));
+        rig.feed(raw::repeated(raw::update_frame(0, 1), 10));
     }
     CHECK_FALSE(rig.session.done());
 }
