@@ -32,6 +32,15 @@ bool matches_word(const char* name, const char* known) noexcept
     return lower_bytes(a) == b;
 }
 
+template <class Word>
+void lower_word(char* at) noexcept
+{
+    Word bytes = 0;
+    std::memcpy(&bytes, at, sizeof bytes);
+    bytes = lower_bytes(bytes);
+    std::memcpy(at, &bytes, sizeof bytes);
+}
+
 // The last word begins early enough to end with the name.
 template <class Word>
 bool matches_words(std::string_view name, std::string_view known) noexcept
@@ -142,23 +151,31 @@ constexpr std::array known_names{
 
 constexpr std::size_t longest_name = 27;
 
-// Where the names of each length begin in known_names; one entry more than there are lengths, as the end.
-constexpr std::array<std::uint8_t, longest_name + 2> first_of_length = [] {
-    std::array<std::uint8_t, longest_name + 2> first{};
-    for (std::size_t length = 0; length < first.size(); ++length) {
-        std::uint8_t at = 0;
-        while (at < known_names.size() && known_names[at].text.size() < length) {
-            ++at;
-        }
-        first[length] = at;
+// Of names whose letters are in lower case.
+constexpr std::size_t bucket_of(std::size_t size, char first, char last) noexcept
+{
+    return (size + static_cast<unsigned char>(first) * 29U + static_cast<unsigned char>(last) * 37U) % 128;
+}
+
+// The names of each bucket, as one more than their places in known_names: the first one, then the next of each.
+struct buckets {
+    std::array<std::uint8_t, 128> first{};
+    std::array<std::uint8_t, known_names.size()> next{};
+};
+constexpr buckets by_bucket = [] {
+    buckets made;
+    for (std::size_t i = 0; i < known_names.size(); ++i) {
+        const auto text = known_names[i].text;
+        auto& first = made.first[bucket_of(text.size(), text.front(), text.back())];
+        made.next[i] = first;
+        first = static_cast<std::uint8_t>(i + 1);
     }
-    return first;
+    return made;
 }();
 
-static_assert(std::is_sorted(known_names.begin(), known_names.end(), [](const known_name& a, const known_name& b) {
-    return a.text.size() < b.text.size();
+static_assert(std::all_of(known_names.begin(), known_names.end(), [](const known_name& each) {
+    return each.text.size() <= longest_name;
 }));
-static_assert(known_names.back().text.size() == longest_name);
 
 // Looks up a name that begins with an x.
 field_name lookup_extension(std::string_view name) noexcept
@@ -181,10 +198,11 @@ field_name lookup_field(std::string_view name) noexcept
     }
     const char first = lower(name.front());
     if (name.size() <= longest_name) {
-        const std::size_t end = first_of_length[name.size() + 1];
-        for (std::size_t at = first_of_length[name.size()]; at < end; ++at) {
-            if (known_names[at].text.front() == first && matches(name, known_names[at].text)) {
-                return known_names[at].id;
+        std::size_t at = by_bucket.first[bucket_of(name.size(), first, lower(name.back()))];
+        for (; at > 0; at = by_bucket.next[at - 1]) {
+            const auto& known = known_names[at - 1];
+            if (known.text.size() == name.size() && matches(name, known.text)) {
+                return known.id;
             }
         }
     }
@@ -199,6 +217,22 @@ field_name lookup_field(std::string_view name) noexcept
                        : field_name::other;
         default:
             return field_name::other;
+    }
+}
+
+void lower_name(char* name, std::size_t size) noexcept
+{
+    constexpr auto word = sizeof(std::uint64_t);
+    std::size_t at = 0;
+    for (; size - at >= word; at += word) {
+        lower_word<std::uint64_t>(name + at);
+    }
+    if (at < size && size >= word) {
+        lower_word<std::uint64_t>(name + size - word);  // some of it again
+        return;
+    }
+    for (; at < size; ++at) {
+        name[at] = lower(name[at]);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/ascii.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,9 @@ enum class field_name : std::uint8_t {
 
 // Case-insensitive (RFC 9110 section 5.1).
 field_name lookup_field(std::string_view name) noexcept;
+
+// Puts the letters of a name into lower case.
+void lower_name(char* name, std::size_t size) noexcept;
 
 struct field {
     field_name id = field_name::other;

@@ -21,10 +21,23 @@ bool is_blank(char c) noexcept
     return c == ' ' || c == '\t';
 }
 
-line_result failed(fault& why, const char* rule) noexcept
+constexpr auto no_name = bad("a field name is not a token followed by a colon");
+constexpr auto no_value = bad("a control byte, or a line end that is not CRLF, in a field value");
+constexpr fault too_many{core::errc::header_too_large, "too many fields"};
+constexpr fault too_long{core::errc::header_too_large, "the value of a field is over the limit"};
+
+line_result failed(fault& why, const fault& rule) noexcept
 {
-    why = bad(rule);
+    why = rule;
     return line_result::failed;
+}
+
+void add_field(field_list& fields, std::string_view name, std::string_view value)
+{
+    while (!value.empty() && is_blank(value.back())) {
+        value.remove_suffix(1);
+    }
+    fields.push_back({lookup_field(name), name, value});
 }
 
 // At the first byte of a line: either the empty line, or a field name.
@@ -35,15 +48,14 @@ line_result start_line(std::string_view in, head_scan& scan, std::size_t room, f
             return line_result::more;
         }
         if (in[scan.at + 1] != '\n') {
-            return failed(why, "CR without LF");
+            return failed(why, bad("CR without LF"));
         }
         scan.at += 2;
         scan.where = stage::done;
         return line_result::end;
     }
     if (room == 0) {
-        why = {core::errc::header_too_large, "too many fields"};
-        return line_result::failed;
+        return failed(why, too_many);
     }
     scan.mark = scan.at;
     scan.where = stage::name;
@@ -194,32 +206,42 @@ std::size_t skip_values(std::string_view in, std::size_t at) noexcept
 
 namespace {
 
-// Skips like skip() for token_byte: first the letters, digits and hyphens that nearly all names are made of, a block at a time.
-std::size_t skip_name(std::string_view in, std::size_t at) noexcept
+// Skips like skip(), for classes with all letters, digits and hyphens, which go a block at a time; of a path, dots and slashes, too.
+template <bool path>
+std::size_t skip_words(std::string_view in, std::size_t at, unsigned wanted) noexcept
 {
 #if defined(__SSE2__)
     constexpr std::size_t block_size = 16;
-    const auto up_to = [](__m128i bytes, char most) {
-        return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most)), bytes);
+    const auto within = [](__m128i bytes, char least, char most) {
+        const auto from_least = _mm_sub_epi8(bytes, _mm_set1_epi8(least));
+        return _mm_cmpeq_epi8(_mm_min_epu8(from_least, _mm_set1_epi8(static_cast<char>(most - least))), from_least);
     };
     for (; in.size() - at >= block_size; at += block_size) {
         const auto block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in.data() + at));
-        const auto in_lower_case = _mm_or_si128(block, _mm_set1_epi8(0x20));
-        const auto letters = up_to(_mm_sub_epi8(in_lower_case, _mm_set1_epi8('a')), 'z' - 'a');
-        const auto digits = up_to(_mm_sub_epi8(block, _mm_set1_epi8('0')), 9);
+        const auto letters = within(_mm_or_si128(block, _mm_set1_epi8(0x20)), 'a', 'z');
         const auto hyphens = _mm_cmpeq_epi8(block, _mm_set1_epi8('-'));
-        const auto usual =
-            static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), hyphens)));
+        const auto others = path ? within(block, '-', '9') : _mm_or_si128(within(block, '0', '9'), hyphens);
+        const auto usual = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(letters, others)));
         if (usual != 0xFFFF) {
             at += static_cast<std::size_t>(std::countr_one(usual));
             break;
         }
     }
 #endif
-    return skip(in, at, token_byte);
+    return skip(in, at, wanted);
+}
+
+std::size_t skip_name(std::string_view in, std::size_t at) noexcept
+{
+    return skip_words<false>(in, at, token_byte);
 }
 
 }  // namespace
+
+std::size_t skip_path(std::string_view in, std::size_t at, unsigned wanted) noexcept
+{
+    return skip_words<true>(in, at, wanted);
+}
 
 line_result next_field(std::string_view in, head_scan& scan, field_list& fields, const head_limits& limits, fault& why)
 {
@@ -238,7 +260,7 @@ line_result next_field(std::string_view in, head_scan& scan, field_list& fields,
             return line_result::more;
         }
         if (in[scan.at] != ':' || scan.at == scan.mark) {
-            return failed(why, "a field name is not a token followed by a colon");
+            return failed(why, no_name);
         }
         scan.colon = scan.at++;
         scan.where = stage::value;
@@ -251,24 +273,50 @@ line_result next_field(std::string_view in, head_scan& scan, field_list& fields,
     const auto window = in.size() - begin > limits.value ? in.substr(0, begin + limits.value + 1) : in;
     scan.at = skip_values(window, scan.at);
     if (scan.at > begin && scan.at - begin > limits.value) {
-        why = {core::errc::header_too_large, "the value of a field is over the limit"};
-        return line_result::failed;
+        return failed(why, too_long);
     }
     if (scan.at == in.size() || (in[scan.at] == '\r' && scan.at + 1 == in.size())) {
         return line_result::more;
     }
     if (in[scan.at] != '\r' || in[scan.at + 1] != '\n') {
-        return failed(why, "a control byte, or a line end that is not CRLF, in a field value");
+        return failed(why, no_value);
     }
-    const auto name = in.substr(scan.mark, scan.colon - scan.mark);
-    auto end = scan.at;
-    while (end > begin && is_blank(in[end - 1])) {
-        --end;
-    }
-    fields.push_back({lookup_field(name), name, in.substr(begin, end - begin)});
+    add_field(fields, in.substr(scan.mark, scan.colon - scan.mark), in.substr(begin, scan.at - begin));
     scan.at += 2;
     scan.where = stage::line_start;
     return line_result::field;
+}
+
+fault known_field(
+    std::string_view in,
+    std::size_t at,
+    const line_end& line,
+    field_list& fields,
+    const head_limits& limits
+)
+{
+    if (line.end > in.size()) {
+        return {core::errc::header_too_large, "the head is over the limit"};
+    }
+    if (fields.size() == limits.fields) {
+        return too_many;
+    }
+    if (line.colon == at || skip_name(in, at) != line.colon || in[line.colon] != ':') {
+        return no_name;
+    }
+    auto begin = line.colon + std::size_t{1};
+    while (is_blank(in[begin])) {
+        ++begin;
+    }
+    const auto end = skip_values(in, begin);
+    if (end - begin > limits.value) {
+        return too_long;
+    }
+    if (end + 2 != line.end || in[end] != '\r' || in[end + 1] != '\n') {
+        return no_value;
+    }
+    add_field(fields, in.substr(at, line.colon - at), in.substr(begin, end - begin));
+    return {};
 }
 
 std::optional<std::uint64_t> parse_length(std::string_view value) noexcept

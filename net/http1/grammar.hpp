@@ -83,6 +83,9 @@ constexpr std::size_t skip(std::string_view in, std::size_t at, unsigned wanted)
 // Skips like skip() for value_byte, a block at a time: tokens of callers are long.
 std::size_t skip_values(std::string_view in, std::size_t at) noexcept;
 
+// Skips like skip(), for classes with all letters, digits, and "-", "." and "/".
+std::size_t skip_path(std::string_view in, std::size_t at, unsigned wanted) noexcept;
+
 // A broken rule, or none. The rule is a literal: nothing of what the peer sent gets into it.
 struct fault {
     core::errc code = core::errc::bad_request;
@@ -91,7 +94,7 @@ struct fault {
     explicit operator bool() const noexcept { return rule != nullptr; }
 };
 
-inline fault bad(const char* rule) noexcept
+constexpr fault bad(const char* rule) noexcept
 {
     return {core::errc::bad_request, rule};
 }
@@ -106,6 +109,15 @@ enum class line_result : std::uint8_t {
 // Goes on with the field section (RFC 9112 section 5) up to the end of one line. Of `limits`, those of fields and
 // their values count. With `failed`, `why` says what is wrong.
 line_result next_field(std::string_view in, head_scan& scan, field_list& fields, const head_limits& limits, fault& why);
+
+// Takes the field whose line begins at `at` and ends as `line` says, with the rules of next_field().
+fault known_field(
+    std::string_view in,
+    std::size_t at,
+    const line_end& line,
+    field_list& fields,
+    const head_limits& limits
+);
 
 // RFC 9110 section 8.6: one or more digits; here, below 2^63.
 std::optional<std::uint64_t> parse_length(std::string_view value) noexcept;

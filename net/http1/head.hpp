@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace net::http1 {
 
@@ -37,6 +38,13 @@ struct head_limits {
     std::size_t target = 8 * 1024;  // 414
     std::size_t value = 8 * 1024;   // of one field, without the white space in front of it: 431 (502)
 };
+
+// Where the lines of a head end that was put together from its parts, each "name: value" with CRLF: nobody looks for them again.
+struct line_end {
+    std::uint32_t colon = 0;  // unused in the first line
+    std::uint32_t end = 0;    // behind the CRLF
+};
+using line_ends = std::vector<line_end>;
 
 // Where a parser stands between two calls. For the parsers alone.
 struct head_scan {
@@ -98,6 +106,10 @@ public:
     // http_version_not_supported or expectation_failed as early as the bytes allow. After a failure: reset() or destroy.
     core::result<std::size_t> parse(std::string_view received);
 
+    // Reads a whole head whose lines are known, such as one made from fields of HTTP/2: with the rules and failures of parse(). One whose
+    // bytes tell of other lines is refused.
+    core::result<> read(std::string_view whole, const line_ends& lines);
+
     const request_head& head() const noexcept { return head_; }
     void reset() noexcept;
     // The views of the head are void, and the memory of its fields is given up: what it has by value stays.
@@ -116,6 +128,9 @@ public:
     // Parses like request_parser::parse the answer to a request with the method `to`. Every failure is upstream_protocol
     // of the upstream. An interim answer (1xx) is given like any other: the caller skips it and resets.
     core::result<std::size_t> parse(std::string_view received, method to);
+
+    // This does what request_parser::read() does.
+    core::result<> read(std::string_view whole, const line_ends& lines, method to);
 
     const response_head& head() const noexcept { return head_; }
     void reset() noexcept;

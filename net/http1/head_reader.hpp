@@ -41,6 +41,29 @@ public:
         return why;
     }
 
+    fault read(const line_ends& lines)
+    {
+        fault why = self().read_first_line();
+        if (why) {
+            return why;
+        }
+        if (scan_.where != stage::line_start || lines.empty() || scan_.at != lines.front().end) {
+            return bad("the first line is not one line");
+        }
+        for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
+            why = known_field(in_, scan_.at, *line, head_.fields, limits_);
+            if (!why) {
+                why = self().take_field(head_.fields.back());
+            }
+            if (why) {
+                return why;
+            }
+            scan_.at = line->end;
+        }
+        scan_.where = stage::done;
+        return self().finish();
+    }
+
 protected:
     using stage = head_scan::stage;
 

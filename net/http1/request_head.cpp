@@ -14,8 +14,10 @@ constexpr std::string_view version_pattern = "HTTP/d.d\r\n";
 std::optional<method> lookup_method(std::string_view text) noexcept
 {
     // RFC 9110 section 9.1: methods are case-sensitive.
-    for (const auto known :
-         {method::get, method::post, method::head, method::put, method::patch, method::delete_, method::options}) {
+    if (text == "POST") {  // nearly all
+        return method::post;
+    }
+    for (const auto known : {method::get, method::head, method::put, method::patch, method::delete_, method::options}) {
         if (text == name(known)) {
             return known;
         }
@@ -149,7 +151,7 @@ private:
         const auto window = in_.substr(0, std::min(in_.size(), scan_.mark + limits_.target + 1));
         while (true) {
             if (scan_.at < window.size()) {
-                scan_.at = skip(window, scan_.at, allowed);
+                scan_.at = skip_path(window, scan_.at, allowed);
             }
             if (scan_.at - scan_.mark > limits_.target) {
                 return {core::errc::target_too_long, "the request target is over the limit"};
@@ -288,6 +290,17 @@ core::result<std::size_t> request_parser::parse(std::string_view received)
         return core::caller_error(why.code, why.rule);
     }
     return scan_.where == head_scan::stage::done ? scan_.at : 0;
+}
+
+core::result<> request_parser::read(std::string_view whole, const line_ends& lines)
+{
+    start_over(scan_, head_);
+    scan_.base = whole.data();
+    head_.fields.reserve(std::min(limits_.fields, lines.size()));
+    if (const auto why = request_reader{whole, limits_, scan_, head_}.read(lines)) {
+        return core::caller_error(why.code, why.rule);
+    }
+    return {};
 }
 
 void request_parser::reset() noexcept

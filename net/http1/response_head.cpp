@@ -164,6 +164,17 @@ core::result<std::size_t> response_parser::parse(std::string_view received, meth
     return scan_.where == head_scan::stage::done ? scan_.at : 0;
 }
 
+core::result<> response_parser::read(std::string_view whole, const line_ends& lines, method to)
+{
+    start_over(scan_, head_);
+    scan_.base = whole.data();
+    head_.fields.reserve(std::min(limits_.fields, lines.size()));
+    if (const auto why = response_reader{whole, limits_, scan_, head_, to}.read(lines)) {
+        return core::upstream_error(core::errc::upstream_protocol, why.rule);
+    }
+    return {};
+}
+
 void response_parser::reset() noexcept
 {
     start_over(scan_, head_);

@@ -10,38 +10,13 @@ using http1::field_name;
 
 constexpr std::size_t field_overhead = 32;
 constexpr std::size_t most_times = 4;  // beyond so many times a limit the peer means harm
-constexpr std::size_t usual_text = 4096;
+constexpr std::size_t usual_text = 512;
+constexpr std::size_t most_usual_text = 4096;
 constexpr std::size_t longest_type = 256;
 
 // Beginnings of names of requests' fields that carry no credential.
 constexpr std::array<std::string_view, 7>
     harmless{"a2a-", "accept", "cache-control", "content-", "grpc-", "mcp-protocol-version", "user-agent"};
-
-constexpr std::string_view open_length = "transfer-encoding: chunked\r\n";
-
-// The parser refuses what else no target and no authority has.
-bool is_visible(std::string_view text) noexcept
-{
-    unsigned other = 0;  // no way out before the end: so the compiler takes many bytes at a time
-    for (const char byte : text) {
-        const auto number = static_cast<unsigned char>(byte);
-        other |= static_cast<unsigned>(number <= 0x20) | static_cast<unsigned>(number == 0x7f);
-    }
-    return other == 0;
-}
-
-std::string_view host_of(std::string_view lines) noexcept
-{
-    std::string_view host;
-    while (!lines.empty() && host.empty()) {
-        const auto line = take_line(lines);
-        const auto colon = std::min(line.find(':'), line.size());
-        if (http1::lookup_field(line.substr(0, colon)) == http1::field_name::host) {
-            host = core::trim(line.substr(colon + 1));
-        }
-    }
-    return host;
-}
 
 bool begins(std::string_view text, std::string_view word) noexcept
 {
@@ -53,6 +28,8 @@ bool begins(std::string_view text, std::string_view word) noexcept
 void head_builder::begin(kind of)
 {
     text_.clear();
+    text_.reserve(usual_text);
+    lines_.clear();
     method_.clear();
     target_.clear();
     authority_.clear();
@@ -74,16 +51,16 @@ bool head_builder::add(std::string_view name, std::string_view value)
     if (!pseudo || name == ":authority") {
         ++fields_;
     }
-    if (of_ == kind::request && name == "content-type" && value.size() <= longest_type) {
-        content_type_ = value;
-    }
     if (too_large() || too_many()) {  // counted on, but not kept
+        if (name == "content-type") {
+            keep_type(value);
+        }
         return bytes_ <= most_times * limits_.bytes && fields_ <= most_times * limits_.fields;
     }
     if (pseudo) {
         add_pseudo(name, value);
     } else {
-        add_line(name, value);
+        add_field(name, value);
     }
     return true;
 }
@@ -103,7 +80,8 @@ void head_builder::add_pseudo(std::string_view name, std::string_view value)
     } else if (name == ":status") {
         of_ = kind::answer;
         interim_ = value.starts_with('1');
-        text_.append("HTTP/1.1 ").append(value).append(" \r\n");
+        text_.append("HTTP/1.1 ").append(value).append(" ");
+        end_first_line();
     }
 }
 
@@ -114,16 +92,30 @@ void head_builder::begin_request()
     const bool connects = method_ == "CONNECT";  // it has no path, and is answered like any unknown method
     if (!connects && !target_.starts_with('/') && target_ != "*") {
         fault_ = "a path that is none";
-    } else if (!is_visible(target_) || !is_visible(authority_)) {
-        fault_ = "a byte that no path and no authority may have";
     }
-    text_.append(method_).append(" ").append(connects ? "*" : target_).append(" HTTP/1.1\r\n");
+    text_.append(method_).append(" ").append(connects ? "*" : target_).append(" HTTP/1.1");
+    end_first_line();
     if (!authority_.empty()) {
-        text_.append("host: ").append(authority_).append("\r\n");
+        add_line("host", authority_);
     }
 }
 
+void head_builder::end_first_line()
+{
+    text_.append("\r\n");
+    lines_.push_back({.colon = 0, .end = static_cast<std::uint32_t>(text_.size())});
+}
+
 void head_builder::add_line(std::string_view name, std::string_view value)
+{
+    const auto colon = text_.size() + name.size();
+    text_.append(name).append(": ").append(value).append("\r\n");
+    if (of_ != kind::trailers) {
+        lines_.push_back({static_cast<std::uint32_t>(colon), static_cast<std::uint32_t>(text_.size())});
+    }
+}
+
+void head_builder::add_field(std::string_view name, std::string_view value)
 {
     if (of_ == kind::request) {
         if (!begun_) {
@@ -141,7 +133,7 @@ void head_builder::add_line(std::string_view name, std::string_view value)
         }
     }
     has_length_ = has_length_ || name == "content-length";
-    text_.append(name).append(": ").append(value).append("\r\n");
+    add_line(name, value);
 }
 
 std::optional<core::error> head_builder::finish(bool last)
@@ -159,36 +151,58 @@ std::optional<core::error> head_builder::finish(bool last)
         }
         if (fault_ != nullptr) {
             text_.clear();
+            lines_.clear();
             return core::caller_error(core::errc::bad_request, fault_);
         }
         if (!cookies_.empty()) {
-            text_.append("cookie: ").append(cookies_).append("\r\n");
+            add_line("cookie", cookies_);
         }
     }
-    if (!last && !has_length_ && !interim_) {
-        text_.append(open_length);
+    if (!has_length_ && !interim_) {
+        if (!last) {
+            add_line("transfer-encoding", "chunked");
+        } else if (of_ == kind::answer && !text_.starts_with("HTTP/1.1 204") && !text_.starts_with("HTTP/1.1 304")) {
+            add_line("content-length", "0");
+        }
     }
     text_.append("\r\n");
     return std::nullopt;
 }
 
+void head_builder::keep_type(std::string_view value)
+{
+    if (value.size() <= longest_type) {
+        content_type_ = value;
+    }
+}
+
 void head_builder::keep_least()
 {
+    std::size_t begin = 0;
+    for (const auto& line : lines_) {
+        const auto name = std::string_view{text_}.substr(begin, std::max<std::size_t>(line.colon, begin) - begin);
+        if (name == "content-type") {
+            keep_type(std::string_view{text_}.substr(line.colon + 2, line.end - line.colon - 4));
+        }
+        begin = line.end;
+    }
     text_.clear();
+    lines_.clear();
     begin_request();
     if (!content_type_.empty()) {
-        text_.append("content-type: ").append(content_type_).append("\r\n");
+        add_line("content-type", content_type_);
     }
     text_.append("\r\n");
     if (fault_ != nullptr) {
         text_.clear();
+        lines_.clear();
     }
 }
 
 void head_builder::rest()
 {
     for (auto* const text : {&text_, &target_, &cookies_}) {
-        if (text->capacity() > usual_text) {
+        if (text->capacity() > most_usual_text) {
             std::string{}.swap(*text);
         }
     }
@@ -273,13 +287,11 @@ bool belongs_to_http1(field_name id, std::string_view value) noexcept
     }
 }
 
-request_parts split_request(std::string_view head) noexcept
+request_line split_request_line(std::string_view line) noexcept
 {
-    auto lines = head;
-    const auto first = take_line(lines);
-    const auto space = std::min(first.find(' '), first.size());
-    const auto rest = first.substr(std::min(space + 1, first.size()));
-    return {first.substr(0, space), rest.substr(0, rest.rfind(' ')), host_of(lines), lines};
+    const auto space = std::min(line.find(' '), line.size());
+    const auto rest = line.substr(std::min(space + 1, line.size()));
+    return {line.substr(0, space), rest.substr(0, rest.rfind(' '))};
 }
 
 }  // namespace net::http2

@@ -41,18 +41,24 @@ public:
     // and content type, which tell how its caller reads it.
     std::optional<core::error> finish(bool last);
     std::string& text() noexcept { return text_; }
+    // Of text(), but for trailers.
+    http1::line_ends& lines() noexcept { return lines_; }
 
     // Gives up memory that is seldom needed.
     void rest();
 
 private:
     void add_pseudo(std::string_view name, std::string_view value);
+    void add_field(std::string_view name, std::string_view value);
     void add_line(std::string_view name, std::string_view value);
+    void end_first_line();
     void begin_request();
+    void keep_type(std::string_view value);
     void keep_least();
 
     const http1::head_limits& limits_;
     std::string text_;
+    http1::line_ends lines_;
     std::string method_;
     std::string target_;
     std::string authority_;
@@ -83,31 +89,28 @@ inline std::string_view take_line(std::string_view& text) noexcept
     return line;
 }
 
-// A request's head as the gateway writes it: "METHOD target HTTP/1.1" and lines; `host` is the value of the first Host.
-struct request_parts {
+// The request line "METHOD target HTTP/1.1".
+struct request_line {
     std::string_view verb;
     std::string_view target;
-    std::string_view host;
-    std::string_view lines;
 };
-request_parts split_request(std::string_view head) noexcept;
+request_line split_request_line(std::string_view line) noexcept;
 
-// Calls `each(name, value, id)` for the fields of `lines` that HTTP/2 has. An empty line ends them.
+// Calls `each(name, value, id)` for the fields of `lines`, whose names it puts into lower case. An empty line ends them.
 template <class Each>
-void for_each_field(std::string_view lines, Each each)
+void for_each_field(char* lines, const char* end, Each each)
 {
-    while (!lines.empty()) {
-        const auto line = take_line(lines);
+    while (lines != end) {
+        std::string_view rest{lines, static_cast<std::size_t>(end - lines)};
+        const auto line = take_line(rest);
         const auto colon = line.find(':');
         if (colon == std::string_view::npos) {
             return;
         }
+        http1::lower_name(lines, colon);
         const auto name = line.substr(0, colon);
-        const auto value = core::trim(line.substr(colon + 1));
-        const auto id = http1::lookup_field(name);
-        if (!belongs_to_http1(id, value)) {
-            each(name, value, id);
-        }
+        each(name, core::trim(line.substr(colon + 1)), http1::lookup_field(name));
+        lines += rest.data() - lines;
     }
 }
 

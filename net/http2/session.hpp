@@ -29,11 +29,12 @@ struct session_settings {
 };
 
 // A head as it came. A request's is "METHOD target HTTP/1.1", `host` first, the other fields in their order, cookies as one
-// field; an answer's is "HTTP/1.1 200 ". Without a length and without the end it has `transfer-encoding: chunked`. The text ends with an
-// empty line and is whole: the parser never waits for more.
+// field; an answer's is "HTTP/1.1 200 ". Without a length and without the end it has `transfer-encoding: chunked`; an answer without a
+// length that has ended has the length 0, unless it never has a body. The text ends with an empty line and is whole.
 struct received_head {
-    std::string& text;  // may be swapped for another string, whose memory is used then
-    bool last = false;  // nothing follows
+    std::string& text;        // both may be swapped for others, whose memory is used then
+    http1::line_ends& lines;  // for the parsers
+    bool last = false;        // nothing follows
     const core::error* refused =
         nullptr;  // of a request: `text` is at most its first line, host and content type, answer this; header_too_large, bad_request
 };
@@ -42,7 +43,7 @@ struct received_head {
 struct outgoing {
     std::size_t size = 0;         // bytes at hand; 0 and not `last`: none yet, session::resume() says when
     bool last = false;            // nothing comes after them, but trailers
-    std::string_view trailers{};  // lines; with `last` only. Copied
+    std::string_view trailers{};  // lines; with `last` only
 };
 
 // One stream, as its user sees it. Events come within session::feed() and produce(), which may not be called within an event; the other

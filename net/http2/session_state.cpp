@@ -57,7 +57,7 @@ stream_user* session_state::begin_request(std::int32_t id, bool last)
         count_head();
     }
     ++working;
-    auto* const to = user.on_request(id, {heads.text(), last, refused ? &*refused : nullptr});
+    auto* const to = user.on_request(id, {heads.text(), heads.lines(), last, refused ? &*refused : nullptr});
     working -= to == nullptr ? 1 : 0;
     return to;
 }
@@ -66,7 +66,7 @@ void session_state::tell_head(stream_user& to, bool last)
 {
     heads.finish(last);
     if (heads.of() == head_builder::kind::answer) {
-        to.on_head({heads.text(), last, nullptr});
+        to.on_head({heads.text(), heads.lines(), last, nullptr});
     } else {
         to.on_trailers(heads.text());
     }

@@ -26,15 +26,6 @@ http1::head_limits answer_limits(const pool_settings& settings)
     return {.bytes = settings.head_limit, .fields = 256, .target = 0, .value = settings.head_limit};
 }
 
-// An answer that ended with its head has the length 0, unless it never has a body.
-void add_length(std::string& head)
-{
-    const bool bodiless = head.starts_with("HTTP/1.1 204") || head.starts_with("HTTP/1.1 304");
-    if (!bodiless && head.find("\r\ncontent-length:") == head.npos) {
-        head.insert(head.size() - 2, "content-length: 0\r\n");
-    }
-}
-
 }  // namespace
 
 http2_side::http2_side(http2_origin& origin)
@@ -178,7 +169,7 @@ void http2_side::take(std::size_t size, std::string& out)
 core::result<bool> http2_side::read_head(http1::method to)
 {
     if (head_came_ && !headed_) {
-        auto parsed = parser_.parse(head_text_, to);
+        auto parsed = parser_.read(head_text_, lines_, to);
         if (!parsed) {
             return std::move(parsed).error();
         }
@@ -194,6 +185,7 @@ void http2_side::consume_head()
 {
     if (!whole_) {  // the body may take its time
         parser_.give_up_fields();
+        http1::line_ends{}.swap(lines_);
     }
     if (!whole_ || head_text_.capacity() > kept_head) {
         std::string{}.swap(head_text_);
@@ -305,9 +297,7 @@ void http2_side::on_head(http2::received_head head)
         return;
     }
     head_text_.swap(head.text);
-    if (head.last) {
-        add_length(head_text_);
-    }
+    lines_.swap(head.lines);
     head_came_ = true;
     change();
 }

@@ -142,6 +142,7 @@ private:
     std::shared_ptr<const upstream_target> target_;
     http1::response_parser parser_;
     std::string head_text_;
+    http1::line_ends lines_;  // of that
     std::string trailers_;
     piece_queue body_;
 };

@@ -16,6 +16,12 @@ namespace {
 namespace raw = test_support::http2;
 using namespace net::http2;
 
+template <class Result, class Parser>
+std::string verdict(const Result& of, const Parser& by)
+{
+    return of.has_error() ? tests::describe(of.error()) : tests::describe(by.head());
+}
+
 struct told_stream final : stream_user {
     told_stream(std::string& to, std::string of)
         : log{to},
@@ -29,6 +35,9 @@ struct told_stream final : stream_user {
         net::http1::response_parser parser{{}};
         const auto parsed = parser.parse(head.text, net::http1::method::get);
         tests::require(parsed.has_error() || *parsed == head.text.size(), "an answer's head is whole", head.text);
+        net::http1::response_parser known{{}};
+        const auto read = known.read(head.text, head.lines, net::http1::method::get);
+        tests::require(verdict(parsed, parser) == verdict(read, known), "its lines are those of its text", head.text);
         log += name + " head " + head.text;
     }
     void on_body(std::string_view piece) override
@@ -104,6 +113,13 @@ struct told_session final : session_user {
             net::http1::request_parser parser{{}};
             const auto parsed = parser.parse(head.text);
             tests::require(parsed.has_error() || *parsed == head.text.size(), "a request's head is whole", head.text);
+            net::http1::request_parser known{{}};
+            const auto read = known.read(head.text, head.lines);
+            tests::require(
+                verdict(parsed, parser) == verdict(read, known),
+                "its lines are those of its text",
+                head.text
+            );
             tests::require_clean(head.text);
         }
         auto& made = streams[id];
