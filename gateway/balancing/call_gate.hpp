@@ -53,12 +53,13 @@ public:
         }
     }
 
-    // Works like retry_budget::take(); calls before the first one that asks do not count.
+    // Works like retry_budget::take(); calls that ended before the first one that asks do not count.
     bool take(double share, core::steady_time now)
     {
         auto* budget = budget_.load(std::memory_order_acquire);
         if (budget == nullptr) {
             auto made = std::make_unique<retry_budget>(now);
+            made->add_call(now);
             if (budget_.compare_exchange_strong(budget, made.get(), std::memory_order_acq_rel)) {
                 budget = made.release();
             }
