@@ -2,7 +2,6 @@
 
 #include "a2a/dialect/message.hpp"
 #include "a2a/dialect/timestamp.hpp"
-#include "core/json/json_cursor.hpp"
 
 #include <array>
 #include <cstddef>
@@ -185,8 +184,6 @@ bool translate_task(walk& w, std::string_view raw, task_state& state)
     return true;
 }
 
-using cursor_type = core::json_cursor<core::wide_bytes>;
-
 struct kind_row {
     std::string_view kind;     // of 0.3 JSON-RPC
     std::string_view wrapper;  // of all others
@@ -250,7 +247,7 @@ event_kind kind_of(std::string_view raw)
     bool artifact = false;
     bool task_id = false;
     bool message_id = false;
-    cursor_type cursor{raw, cursor_type::deepest};
+    trusted_cursor cursor{raw, trusted_cursor::deepest};
     const bool whole = is_object(raw) && cursor.object([&](std::string_view name, bool, std::string_view value) {
         kind = name == "kind" ? value : kind;
         status = status || name == "status";
@@ -390,12 +387,12 @@ task_state state_in(std::string_view raw)
 {
     std::string_view status;
     std::string_view state;
-    cursor_type outer{raw, cursor_type::deepest};
+    trusted_cursor outer{raw, trusted_cursor::deepest};
     outer.object([&status](std::string_view name, bool, std::string_view value) {
         status = name == "status" ? value : status;
         return true;
     });
-    cursor_type inner{status, cursor_type::deepest};
+    trusted_cursor inner{status, trusted_cursor::deepest};
     if (is_object(status)) {
         inner.object([&state](std::string_view name, bool, std::string_view value) {
             state = name == "state" ? value : state;
@@ -410,7 +407,7 @@ bool is_task(std::string_view raw)
 {
     bool id = false;
     bool status = false;
-    cursor_type cursor{raw, cursor_type::deepest};
+    trusted_cursor cursor{raw, trusted_cursor::deepest};
     const bool whole = is_object(raw) && cursor.object([&](std::string_view name, bool, std::string_view value) {
         id = id || (name == "id" && is_string(value));
         status = status || (name == "status" && is_object(value));
@@ -427,7 +424,7 @@ event_facts facts_in(std::string_view raw, body_shape shape, std::string_view& v
     if (shape == body_shape::types) {
         facts.kind = kind_of(raw);
     } else if (is_object(raw)) {
-        cursor_type cursor{raw, cursor_type::deepest};
+        trusted_cursor cursor{raw, trusted_cursor::deepest};
         cursor.object([&](std::string_view name, bool, std::string_view member) {
             for (std::size_t i = 0; i < kinds.size(); ++i) {
                 if (name == kinds[i].wrapper && is_object(member)) {

@@ -1,7 +1,6 @@
 #include "a2a/dialect/message.hpp"
 
 #include "a2a/dialect/enums.hpp"
-#include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <array>
@@ -39,8 +38,6 @@ bool check(walk& w, message_values& values)
            check_strings(w, "extensions", values[message_at::extensions]) &&
            check_strings(w, "referenceTaskIds", values[message_at::references]);
 }
-
-using cursor_type = core::json_cursor<core::wide_bytes>;
 
 constexpr std::string_view compat_flag = "data_part_compat";
 
@@ -118,7 +115,7 @@ std::string_view wrapped_value(std::string_view data)
 {
     std::string_view value;
     std::size_t members = 0;
-    cursor_type cursor{data, cursor_type::deepest};
+    trusted_cursor cursor{data, trusted_cursor::deepest};
     cursor.object([&](std::string_view name, bool /*escaped*/, std::string_view raw) {
         value = name == "value" ? raw : std::string_view{};
         return ++members == 1;
@@ -135,7 +132,7 @@ bool is_flag(std::string_view name, bool escaped)
 bool has_flag(std::string_view metadata)
 {
     bool found = false;
-    cursor_type cursor{metadata, cursor_type::deepest};
+    trusted_cursor cursor{metadata, trusted_cursor::deepest};
     cursor.object([&found](std::string_view name, bool escaped, std::string_view value) {
         found = value == "true" && is_flag(name, escaped);
         return !found;
@@ -264,7 +261,7 @@ void append_base64(std::string& out, std::string_view raw)
 bool only_flag(std::string_view metadata)
 {
     bool only = true;
-    cursor_type cursor{metadata, cursor_type::deepest};
+    trusted_cursor cursor{metadata, trusted_cursor::deepest};
     cursor.object([&only](std::string_view name, bool escaped, std::string_view /*value*/) {
         only = is_flag(name, escaped);
         return only;
@@ -285,7 +282,7 @@ void append_metadata(core::json_writer& to, std::string& out, const part& from, 
     to.name("metadata");
     core::json_writer members{out, '{'};
     if (!from.metadata.empty()) {
-        cursor_type cursor{from.metadata, cursor_type::deepest};
+        trusted_cursor cursor{from.metadata, trusted_cursor::deepest};
         cursor.object([&members](std::string_view name, bool escaped, std::string_view value) {
             if (!is_flag(name, escaped)) {
                 members.raw_member(name, value);

@@ -446,7 +446,7 @@ bool read(walk& w, const incoming_request& in, const request_options& options, r
     if (in.target == nullptr) {
         return w.fail("has no target");
     }
-    if (!in.payload.empty()) {
+    if (!in.payload.empty() && !in.checked) {
         core::json_cursor<core::wide_bytes> cursor{in.payload, options.limits.depth};
         cursor.skip_space();
         if (cursor.peek() != '\0' && (!cursor.value() || !cursor.finish())) {

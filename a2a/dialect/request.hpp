@@ -22,13 +22,14 @@ struct exchange {
 };
 
 // Views that must outlive the call. The body of HTTP+JSON and the params of JSON-RPC must be JSON (core::scan_jsonrpc()
-// has checked the latter); a body is checked here.
+// has checked the latter); a body is checked here, unless it is said to be.
 struct incoming_request {
     dialect from;
     operation what = operation::none;
     std::string_view payload;             // JSON-RPC: the raw params; HTTP+JSON: the body; empty: there is none
     std::string_view id;                  // of the JSON-RPC call that goes out, raw; empty: a notification
     const rest_target* target = nullptr;  // HTTP+JSON only
+    bool checked = false;                 // the body is JSON, nested no deeper than the limit
 };
 
 struct request_options {

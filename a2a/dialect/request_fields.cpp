@@ -175,7 +175,10 @@ bool request_fields::check(walk& w, operation what)
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const auto f = static_cast<field>(i);
         auto& value = values_[i];
-        const auto name = value.empty() ? std::string_view{} : name_of(f, what, w.from);
+        if (value.empty()) {
+            continue;
+        }
+        const auto name = name_of(f, what, w.from);
         if (is_text(f)) {
             // Empty text is none, but for the id that a request is about.
             const bool good = f == field::task_id ? check_string(w, name, value) : check_filled_string(w, name, value);

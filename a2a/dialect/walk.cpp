@@ -1,6 +1,5 @@
 #include "a2a/dialect/walk.hpp"
 
-#include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <algorithm>
@@ -9,8 +8,6 @@
 
 namespace a2a {
 namespace {
-
-using cursor_type = core::json_cursor<core::wide_bytes>;
 
 constexpr std::size_t longest_name = 64;  // longer than any of ours, with an escape for each letter of most
 
@@ -67,7 +64,7 @@ bool walk::read(std::string_view raw, std::span<const member_row> rows, std::spa
         return fail("must be an object");
     }
     const member_row* twice = nullptr;
-    cursor_type cursor{raw, cursor_type::deepest};
+    trusted_cursor cursor{raw, trusted_cursor::deepest};
     const bool whole = cursor.object([&](std::string_view name, bool escaped, std::string_view value) {
         const auto* const row = find_row(name, escaped, rows, from);
         if (row == nullptr) {
@@ -159,7 +156,7 @@ array_walker::array_walker(std::string_view raw) noexcept
 
 bool array_walker::next(std::string_view& element) noexcept
 {
-    cursor_type cursor{rest, cursor_type::deepest};
+    trusted_cursor cursor{rest, trusted_cursor::deepest};
     cursor.skip_space();
     cursor.take(',');
     if (cursor.peek() == ']' || cursor.peek() == '\0') {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "a2a/dialect/dialect.hpp"
+#include "core/json/json_cursor.hpp"
 #include "core/json/json_writer.hpp"
 
 #include <array>
@@ -13,6 +14,9 @@
 #include <string_view>
 
 namespace a2a {
+
+// What is translated has been checked before.
+using trusted_cursor = core::json_cursor<core::trusted_bytes>;
 
 // How bodies are written.
 enum class body_shape : std::uint8_t {

@@ -99,8 +99,8 @@ public:
 private:
     void comma()
     {
-        constexpr std::string_view before_value = "{[:,";
-        if (!out_.empty() && before_value.find(out_.back()) == std::string_view::npos) {
+        const char last = out_.empty() ? '{' : out_.back();
+        if (last != '{' && last != '[' && last != ':' && last != ',') {
             out_ += ',';
         }
     }

@@ -142,7 +142,7 @@ net::routine<> a2a_route::translate(request_context& request, a2a_call& call, br
         co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
         co_return;
     }
-    const ::a2a::incoming_request in{asked.caller, asked.what, asked.payload, {}, asked.target};
+    const ::a2a::incoming_request in{asked.caller, asked.what, asked.payload, {}, asked.target, asked.checked};
     const auto done = co_await bridge.take_request(in, request.errors.call_id);
     if (!done) {
         co_await respond_refusal(request, asked.caller, done.error());

@@ -79,6 +79,7 @@ protected:
         const ::a2a::rest_target* target = nullptr;  // of HTTP+JSON
         const model::agent_interface* to =
             nullptr;  // of the agent; null: JSON-RPC of the caller's generation at its call_url
+        bool checked = false;  // as a2a::incoming_request::checked
     };
 
     // Sets call.relayed to the translated request, or answers a request that cannot be translated. What `asked` refers to outlives the

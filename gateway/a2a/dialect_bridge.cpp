@@ -186,6 +186,7 @@ void dialect_bridge::fill(relay::relay_call& call)
         sent_head_ = own ? interface_->call_head : agent_->call_head;
     }
     const auto verb = grpc_ ? method::post : verb_of(request_.verb);
+    sent_fields_.reserve(128);
     net::http1::head_writer out{sent_fields_};
     const bool streams = ::a2a::streaming(how_.asked);
     const bool own_type = is_rest(to_) && to_.version == ::a2a::generation::v1;  // specification 1.0.1 section 11.2
@@ -398,7 +399,7 @@ void dialect_bridge::ask_for_page(::a2a::outgoing_request& page) const
 model::edited_answer dialect_bridge::translate(std::string_view text)
 {
     std::string out;
-    out.reserve(text.size() + text.size() / 4);
+    out.reserve(text.size());  // what the shapes add to each other is about what their envelopes have
     const auto done = events_ ? ::a2a::translate_event(how_, text, options(), out)
                               : ::a2a::translate_answer(how_, {agent_status_, text}, options(), out);
     if (!done) {

@@ -110,6 +110,9 @@ void answer_writer::add_head(std::optional<std::uint64_t> length)
         }
         return;
     }
+    if (length) {
+        tasks_.set_length(*length);
+    }
     if (length_open_) {
         caller_.complete_head(text, net::answer_length::open());
     } else {

@@ -29,6 +29,9 @@ public:
     // The head of the agent's answer, and what becomes of its body. One that failed, or that comes in a content coding, shows nothing.
     void begin(const net::http1::response_head& head, body_care care);
 
+    // The body of an answer that is edited has this length.
+    void set_length(std::uint64_t length) noexcept { whole_ = events_ ? 0 : length; }
+
     // Whether the body is to be seen.
     bool reads() const noexcept { return reads_ || tool_ != nullptr; }
 
@@ -50,7 +53,7 @@ private:
     bool reads_ = false;
     bool events_ = false;
     bool claims_ = false;                     // the first success makes a context the caller's
-    std::uint64_t whole_ = 0;                 // the size of a body that comes as it is; 0: another one
+    std::uint64_t whole_ = 0;                 // the size of a body; 0: nobody knows
     std::unique_ptr<::a2a::task_scan> scan_;  // once a piece has come that may show something; most streams do without
 };
 

@@ -2,6 +2,7 @@
 // of documents also refuses two kinds of valid text, which the files' names say: number_out_of_range and
 // lone_surrogate.
 #include "core/json/json.hpp"
+#include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <doctest/doctest.h>
@@ -173,6 +174,47 @@ TEST_CASE("with and without vector instructions the same is found in changed tex
         }
     }
     CHECK(accepted > 1000);
+}
+
+TEST_CASE("text that is trusted is passed over as the strict reader does, and no reader leaves its bounds")
+{
+    for (const std::string_view prefix : {"y_", "n_"}) {
+        for (const auto& each : cases(prefix)) {
+            CAPTURE(each.name);
+            const std::vector<char> exact{each.text.begin(), each.text.end()};  // sanitizers see one byte more
+            const std::string_view text{exact.data(), exact.size()};
+            core::json_cursor<core::wide_bytes> strict{text, 64};
+            core::json_cursor<core::trusted_bytes> trusting{text, 64};
+            strict.skip_space();
+            trusting.skip_space();
+            const bool passed = trusting.value();
+            if (strict.value() && strict.finish()) {
+                CHECK(passed);
+                CHECK(trusting.finish());
+            }
+        }
+    }
+}
+
+TEST_CASE("a string ends at the byte that both readers find, wherever it stands and whatever it is")
+{
+    for (std::size_t length = 0; length < 150; ++length) {
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            auto text = '"' + std::string(length, 'a') + static_cast<char>(byte) + "bc\"" + std::string(70, 'd');
+            const auto* const end = text.data() + text.size();
+            const auto wide = core::string_end<core::wide_bytes>(text.data(), end);
+            const auto single = core::string_end<core::single_bytes>(text.data(), end);
+            REQUIRE(wide.behind == single.behind);
+            REQUIRE(wide.escaped == single.escaped);
+            if (wide.behind != nullptr) {
+                REQUIRE(core::trusted_string_end(text.data(), end) == wide.behind);
+            }
+        }
+    }
+    const std::string_view escaped = R"("a\\\"b\\",1)";
+    const auto* const end = escaped.data() + escaped.size();
+    CHECK(core::trusted_string_end(escaped.data(), end) == end - 2);
+    CHECK(core::trusted_string_end(escaped.data(), end - 3) == nullptr);
 }
 
 TEST_SUITE_END();
