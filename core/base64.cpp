@@ -3,48 +3,88 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace core {
 namespace {
 
-constexpr std::string_view url_alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-constexpr std::uint8_t no_digit = 64;
+constexpr std::string_view base64_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-constexpr std::array<std::uint8_t, 256> digit_values = [] {
-    std::array<std::uint8_t, 256> table{};
-    table.fill(no_digit);
-    for (std::size_t i = 0; i < url_alphabet.size(); ++i) {
-        table[static_cast<unsigned char>(url_alphabet[i])] = static_cast<std::uint8_t>(i);
+constexpr std::uint8_t no_letter = 0xFF;
+
+constexpr std::array<std::uint8_t, 256> letter_values = [] {
+    std::array<std::uint8_t, 256> values{};
+    values.fill(no_letter);
+    for (std::size_t i = 0; i < base64_letters.size(); ++i) {
+        values[static_cast<unsigned char>(base64_letters[i])] = static_cast<std::uint8_t>(i);
     }
-    return table;
+    values['-'] = 62;
+    values['_'] = 63;
+    return values;
 }();
+
+// Two letters for each twelve bits: half of the steps.
+constexpr std::array<std::array<char, 2>, 4096> letter_pairs = [] {
+    std::array<std::array<char, 2>, 4096> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = {base64_letters[i >> 6U], base64_letters[i & 63U]};
+    }
+    return pairs;
+}();
+
+#if defined(__x86_64__)
+const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+
+// The base64 of twice twelve bytes at a time, as long as 28 can be read; `from` and `to` go on. A shuffle spreads the bytes, two
+// multiplications cut them, and what a table has for each range of letters is added.
+[[gnu::target("avx2")]] void put_wide_base64(const unsigned char*& from, const unsigned char* end, char*& to) noexcept
+{
+    const auto spread = _mm256_broadcastsi128_si256(_mm_set_epi8(10, 11, 9, 10, 7, 8, 6, 7, 4, 5, 3, 4, 1, 2, 0, 1));
+    const auto ranges =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -19, -16, 65, 0, 0));
+    for (; end - from >= 28; from += 24, to += 32) {
+        const auto first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+        const auto second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 12));
+        const auto all = _mm256_shuffle_epi8(_mm256_set_m128i(second, first), spread);
+        const auto odd =
+            _mm256_mulhi_epu16(_mm256_and_si256(all, _mm256_set1_epi32(0x0FC0FC00)), _mm256_set1_epi32(0x04000040));
+        const auto even =
+            _mm256_mullo_epi16(_mm256_and_si256(all, _mm256_set1_epi32(0x003F03F0)), _mm256_set1_epi32(0x01000010));
+        const auto values = _mm256_or_si256(odd, even);
+        const auto capital = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(26), values), _mm256_set1_epi8(13));
+        const auto range = _mm256_or_si256(_mm256_subs_epu8(values, _mm256_set1_epi8(51)), capital);
+        const auto out = _mm256_add_epi8(_mm256_shuffle_epi8(ranges, range), values);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), out);
+    }
+}
+#endif
+
+// The last letter's bits that no byte has are zero.
+bool is_exact(std::string_view letters) noexcept
+{
+    const unsigned over = letters.size() % 4 == 2 ? 0x0FU : letters.size() % 4 == 3 ? 0x03U : 0;
+    return over == 0 || (letter_values[static_cast<unsigned char>(letters.back())] & over) == 0;
+}
 
 }  // namespace
 
 std::string base64(std::string_view bytes)
 {
-    auto text = base64url(bytes);
-    std::ranges::replace(text, '-', '+');
-    std::ranges::replace(text, '_', '/');
-    return text.append((4 - text.size() % 4) % 4, '=');
+    std::string text(base64_size(bytes.size()), '\0');
+    put_base64(text.data(), bytes);
+    return text;
 }
 
 std::string base64url(std::string_view bytes)
 {
-    std::string text((bytes.size() * 4 + 2) / 3, '\0');
-    auto* out = text.data();
-    std::uint32_t held = 0;
-    unsigned bits = 0;
-    for (const char c : bytes) {
-        held = (held << 8U) | static_cast<unsigned char>(c);
-        for (bits += 8; bits >= 6; bits -= 6) {
-            *out++ = url_alphabet[(held >> (bits - 6)) & 0x3FU];
-        }
-    }
-    if (bits > 0) {
-        *out = url_alphabet[(held << (6 - bits)) & 0x3FU];
-    }
+    auto text = base64(bytes);
+    text.resize((bytes.size() * 4 + 2) / 3);
+    std::ranges::replace(text, '+', '-');
+    std::ranges::replace(text, '/', '_');
     return text;
 }
 
@@ -57,41 +97,88 @@ std::optional<std::string> from_base64url(std::string_view text)
 
 std::optional<std::string> from_base64(std::string_view text)
 {
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-    if (padding > 0 && text.size() % 4 != 0) {
+    std::string bytes(text.size() * 3 / 4, '\0');
+    const char* const end = put_from_base64(bytes.data(), text);
+    if (end == nullptr || !is_exact(text.substr(0, text.find('=')))) {
         return std::nullopt;
     }
-    std::string digits{text.substr(0, text.size() - padding)};
-    std::ranges::replace(digits, '+', '-');
-    std::ranges::replace(digits, '/', '_');
-    return from_base64url(digits);
+    bytes.resize(static_cast<std::size_t>(end - bytes.data()));
+    return bytes;
 }
 
 std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept
 {
-    if (text.size() * 3 / 4 > out.size()) {
+    if (text.size() * 3 / 4 > out.size() || text.find_first_of("+/=") != std::string_view::npos || !is_exact(text)) {
         return std::nullopt;
     }
-    std::size_t size = 0;
-    std::uint32_t held = 0;
-    unsigned bits = 0;
-    for (const char c : text) {
-        const auto value = digit_values[static_cast<unsigned char>(c)];
-        if (value == no_digit) {
-            return std::nullopt;
+    const char* const end = put_from_base64(out.data(), text);
+    return end == nullptr ? std::nullopt : std::optional{static_cast<std::size_t>(end - out.data())};
+}
+
+char* put_base64(char* to, std::string_view bytes) noexcept
+{
+    const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
+    const auto* const end = from + bytes.size();
+#if defined(__x86_64__)
+    if (has_avx2) {
+        put_wide_base64(from, end, to);
+    }
+#endif
+    const auto put = [&to](std::uint32_t twelve_bits) {
+        std::memcpy(to, letter_pairs[twelve_bits & 0xFFFU].data(), 2);
+        to += 2;
+    };
+    for (; end - from >= 3; from += 3) {
+        put(static_cast<std::uint32_t>(from[0]) << 4U | from[1] >> 4U);
+        put(static_cast<std::uint32_t>(from[1]) << 8U | from[2]);
+    }
+    if (bytes.size() % 3 == 2) {
+        put(static_cast<std::uint32_t>(from[0]) << 4U | from[1] >> 4U);
+        put(static_cast<std::uint32_t>(from[1]) << 8U);
+        to[-1] = '=';
+    } else if (bytes.size() % 3 == 1) {
+        put(static_cast<std::uint32_t>(from[0]) << 4U);
+        *to++ = '=';
+        *to++ = '=';
+    }
+    return to;
+}
+
+char* put_from_base64(char* to, std::string_view text) noexcept
+{
+    // Padding makes the length a multiple of four; without it nothing does.
+    if (text.ends_with('=')) {
+        if (text.size() % 4 != 0) {
+            return nullptr;
         }
-        held = (held << 6U) | value;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            out[size++] = static_cast<char>((held >> bits) & 0xFFU);
+        text.remove_suffix(text.ends_with("==") ? 2 : 1);
+    }
+    if (text.size() % 4 == 1) {
+        return nullptr;
+    }
+    const auto* from = reinterpret_cast<const unsigned char*>(text.data());
+    const auto* const values = letter_values.data();
+    std::uint32_t bad = 0;
+    for (auto left = text.size() / 4; left > 0; --left, from += 4, to += 3) {
+        const std::uint32_t a = values[from[0]];
+        const std::uint32_t b = values[from[1]];
+        const std::uint32_t c = values[from[2]];
+        const std::uint32_t d = values[from[3]];
+        bad |= a | b | c | d;
+        to[0] = static_cast<char>(a << 2U | b >> 4U);
+        to[1] = static_cast<char>(b << 4U | c >> 2U);
+        to[2] = static_cast<char>(c << 6U | d);
+    }
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < text.size() % 4; ++i) {
+        const std::uint32_t value = values[from[i]];
+        bad |= value;
+        bits = bits << 6U | value;
+        if (i > 0) {
+            *to++ = static_cast<char>(bits >> (6 - 2 * i));
         }
     }
-    const auto rest = held & ((1U << bits) - 1U);
-    if (bits >= 6 || rest != 0) {
-        return std::nullopt;
-    }
-    return size;
+    return (bad & 0xC0U) == 0 ? to : nullptr;
 }
 
 }  // namespace core

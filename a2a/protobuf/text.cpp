@@ -10,10 +10,6 @@
 #include <cstdint>
 #include <system_error>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace a2a::protobuf {
 namespace {
 
@@ -131,57 +127,6 @@ decimal decimal_of(std::string_view text)
     read.digits.resize(read.digits.find_last_not_of('0') + 1);
     return read.digits.empty() ? decimal{} : read;
 }
-
-constexpr std::string_view base64_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-constexpr std::uint8_t no_letter = 0xFF;
-
-constexpr std::array<std::uint8_t, 256> letter_values = [] {
-    std::array<std::uint8_t, 256> values{};
-    values.fill(no_letter);
-    for (std::size_t i = 0; i < base64_letters.size(); ++i) {
-        values[static_cast<unsigned char>(base64_letters[i])] = static_cast<std::uint8_t>(i);
-    }
-    values['-'] = 62;
-    values['_'] = 63;
-    return values;
-}();
-
-// Two letters for each twelve bits: half of the steps.
-constexpr std::array<std::array<char, 2>, 4096> letter_pairs = [] {
-    std::array<std::array<char, 2>, 4096> pairs{};
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        pairs[i] = {base64_letters[i >> 6U], base64_letters[i & 63U]};
-    }
-    return pairs;
-}();
-
-#if defined(__x86_64__)
-const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-
-// The base64 of twice twelve bytes at a time, as long as 28 can be read; `from` and `to` go on. A shuffle spreads the bytes, two
-// multiplications cut them, and what a table has for each range of letters is added.
-[[gnu::target("avx2")]] void put_wide_base64(const unsigned char*& from, const unsigned char* end, char*& to) noexcept
-{
-    const auto spread = _mm256_broadcastsi128_si256(_mm_set_epi8(10, 11, 9, 10, 7, 8, 6, 7, 4, 5, 3, 4, 1, 2, 0, 1));
-    const auto ranges =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -19, -16, 65, 0, 0));
-    for (; end - from >= 28; from += 24, to += 32) {
-        const auto first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-        const auto second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 12));
-        const auto all = _mm256_shuffle_epi8(_mm256_set_m128i(second, first), spread);
-        const auto odd =
-            _mm256_mulhi_epu16(_mm256_and_si256(all, _mm256_set1_epi32(0x0FC0FC00)), _mm256_set1_epi32(0x04000040));
-        const auto even =
-            _mm256_mullo_epi16(_mm256_and_si256(all, _mm256_set1_epi32(0x003F03F0)), _mm256_set1_epi32(0x01000010));
-        const auto values = _mm256_or_si256(odd, even);
-        const auto capital = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(26), values), _mm256_set1_epi8(13));
-        const auto range = _mm256_or_si256(_mm256_subs_epu8(values, _mm256_set1_epi8(51)), capital);
-        const auto out = _mm256_add_epi8(_mm256_shuffle_epi8(ranges, range), values);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), out);
-    }
-}
-#endif
 
 constexpr std::size_t longest_double = 32;
 
@@ -301,75 +246,6 @@ bool is_exactly(std::string_view text, double value)
     const int places = static_cast<int>(std::min<std::size_t>(said.digits.size(), 770)) - 1;
     const auto rounded = std::to_chars(room.begin(), room.end(), value, std::chars_format::scientific, places).ptr;
     return said == decimal_of({room.begin(), rounded});
-}
-
-void put_base64(text_sink& sink, std::string_view bytes)
-{
-    const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
-    const auto* const end = from + bytes.size();
-    char* to = sink.room((bytes.size() + 2) / 3 * 4);
-#if defined(__x86_64__)
-    if (has_avx2) {
-        put_wide_base64(from, end, to);
-    }
-#endif
-    const auto put = [&to](std::uint32_t twelve_bits) {
-        std::memcpy(to, letter_pairs[twelve_bits & 0xFFFU].data(), 2);
-        to += 2;
-    };
-    for (; end - from >= 3; from += 3) {
-        put(static_cast<std::uint32_t>(from[0]) << 4U | from[1] >> 4U);
-        put(static_cast<std::uint32_t>(from[1]) << 8U | from[2]);
-    }
-    if (bytes.size() % 3 == 2) {
-        put(static_cast<std::uint32_t>(from[0]) << 4U | from[1] >> 4U);
-        put(static_cast<std::uint32_t>(from[1]) << 8U);
-        to[-1] = '=';
-    } else if (bytes.size() % 3 == 1) {
-        put(static_cast<std::uint32_t>(from[0]) << 4U);
-        *to++ = '=';
-        *to++ = '=';
-    }
-    sink.took(to);
-}
-
-bool put_decoded_base64(text_sink& sink, std::string_view text)
-{
-    // Padding makes the length a multiple of four; without it nothing does.
-    if (text.ends_with('=')) {
-        if (text.size() % 4 != 0) {
-            return false;
-        }
-        text.remove_suffix(text.ends_with("==") ? 2 : 1);
-    }
-    if (text.size() % 4 == 1) {
-        return false;
-    }
-    char* to = sink.room(text.size() * 3 / 4);
-    const auto* from = reinterpret_cast<const unsigned char*>(text.data());
-    const auto* const values = letter_values.data();
-    std::uint32_t bad = 0;
-    for (auto left = text.size() / 4; left > 0; --left, from += 4, to += 3) {
-        const std::uint32_t a = values[from[0]];
-        const std::uint32_t b = values[from[1]];
-        const std::uint32_t c = values[from[2]];
-        const std::uint32_t d = values[from[3]];
-        bad |= a | b | c | d;
-        to[0] = static_cast<char>(a << 2U | b >> 4U);
-        to[1] = static_cast<char>(b << 4U | c >> 2U);
-        to[2] = static_cast<char>(c << 6U | d);
-    }
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < text.size() % 4; ++i) {
-        const std::uint32_t value = values[from[i]];
-        bad |= value;
-        bits = bits << 6U | value;
-        if (i > 0) {
-            *to++ = static_cast<char>(bits >> (6 - 2 * i));
-        }
-    }
-    sink.took(to);
-    return (bad & 0xC0U) == 0;
 }
 
 }  // namespace a2a::protobuf

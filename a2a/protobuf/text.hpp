@@ -82,10 +82,4 @@ std::optional<double> nearest_double(std::string_view text);
 // rounded to as many digits as the text has, which are all of them for a whole number.
 bool is_exactly(std::string_view text, double value);
 
-// Puts the base64 of bytes, with padding (RFC 4648 section 4).
-void put_base64(text_sink& to, std::string_view bytes);
-
-// Puts the bytes that a base64 text of either alphabet says, with or without padding. False: it is none.
-bool put_decoded_base64(text_sink& to, std::string_view text);
-
 }  // namespace a2a::protobuf

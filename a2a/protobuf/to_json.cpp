@@ -2,6 +2,7 @@
 #include "a2a/protobuf/message_type.hpp"
 #include "a2a/protobuf/text.hpp"
 #include "a2a/protobuf/wire.hpp"
+#include "core/base64.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -253,7 +254,7 @@ private:
                 return text(field.bytes);
             case field_kind::bytes:
                 out_.put('"');
-                put_base64(out_, field.bytes);
+                out_.took(core::put_base64(out_.room(core::base64_size(field.bytes.size())), field.bytes));
                 out_.put('"');
                 return true;
             case field_kind::boolean:

@@ -4,6 +4,7 @@
 #include "a2a/protobuf/tables.hpp"
 #include "a2a/protobuf/text.hpp"
 #include "a2a/protobuf/wire.hpp"
+#include "core/base64.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
@@ -31,7 +32,7 @@ public:
         : options_{options},
           cursor_{json, options.depth},
           most_{out.size() + options.bytes},
-          writer_{out, json.size() + 64},
+          writer_{out, json.size()},
           trouble_{options.from_agent}
     {
     }
@@ -265,14 +266,15 @@ private:
     bool base64(const field_row& row, std::string_view inside)
     {
         const auto begun = writer_.open(row.number);
-        bool good = false;
-        if (inside.find('\\') == std::string_view::npos) {
-            good = put_decoded_base64(writer_.sink(), inside);
-        } else {
-            good = put_decoded_base64(writer_.sink(), core::unescape_json(inside));  // `\/`
+        const bool escaped = inside.find('\\') != std::string_view::npos;  // `\/`
+        const auto plain = escaped ? core::unescape_json(inside) : std::string{};
+        char* const end = core::put_from_base64(writer_.sink().room(inside.size()), escaped ? plain : inside);
+        if (end == nullptr) {
+            return trouble_.refuse("must be base64");
         }
+        writer_.sink().took(end);
         writer_.close(begun);
-        return good || trouble_.refuse("must be base64");
+        return true;
     }
 
     // A number without a fraction, also as a string and in any spelling (1.0, 1e2).
