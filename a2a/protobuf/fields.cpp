@@ -47,20 +47,7 @@ void replace_tenant(const message_type& type, std::string& bytes, field_place ol
     bytes.replace(old.begin, old.end - old.begin, field);
 }
 
-translation<tenant_field> find_tenant(const message_type& type, std::string_view bytes, bool whole)
-{
-    request_scan scan{type};
-    const auto read = scan.feed(bytes, [](request_scan::told, std::string_view) { return true; });
-    if (!read) {
-        return read.error();
-    }
-    if (whole && !scan.whole()) {
-        return refusal{rpc_code::parse_error, {}, "is cut off"};
-    }
-    return scan.tenant();
-}
-
-refusal request_scan::refuse(std::string_view why, int code) const
+bool request_scan::refuse(std::string_view why, int code)
 {
     trouble found{false};
     found.refuse(why, code);
@@ -70,12 +57,8 @@ refusal request_scan::refuse(std::string_view why, int code) const
     for (auto i = depth_; i > 0; --i) {
         found.within(levels_[i].row->json_name());
     }
-    return found.take();
-}
-
-refusal request_scan::malformed(std::string_view why) const
-{
-    return refuse(why, rpc_code::parse_error);
+    refused_ = found.take();
+    return false;
 }
 
 // Whether what is to be found stands within this message.
@@ -103,62 +86,59 @@ bool request_scan::is_wanted() const noexcept
 
 translation<> request_scan::feed(std::string_view bytes, const visitor& each)
 {
-    for (;;) {
-        while (at_part_ == part::tag && depth_ > 0 && at_ == here().end) {
-            if (shift_ != 0) {
-                return malformed("is cut off");
-            }
+    for (bool good = true; good;) {
+        while (at_part_ == part::tag && shift_ == 0 && depth_ > 0 && at_ == here().end) {
             --depth_;
         }
         if (bytes.empty() || at_part_ == part::nothing) {
             return {};
         }
-        translation<> good;
-        if (at_part_ == part::bytes || at_part_ == part::text) {
-            const auto piece = bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size())));
-            bytes.remove_prefix(piece.size());
-            at_ += piece.size();
-            left_ -= piece.size();
-            if (at_part_ == part::text) {
-                good = take_text(piece, each);
-            } else if (left_ == 0) {
-                at_part_ = part::tag;
-            }
-        } else {
-            good = read_varint(bytes, each);
-        }
-        if (!good) {
-            return good;
-        }
+        const bool counted = at_part_ == part::bytes || at_part_ == part::text;
+        good = counted ? take_bytes(bytes, each) : read_varint(bytes, each);
     }
+    return std::move(refused_);
+}
+
+// Takes the next of the bytes at hand off the front.
+bool request_scan::take_bytes(std::string_view& bytes, const visitor& each)
+{
+    const auto piece = bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size())));
+    bytes.remove_prefix(piece.size());
+    at_ += piece.size();
+    left_ -= piece.size();
+    if (at_part_ == part::text) {
+        return take_text(piece, each);
+    }
+    at_part_ = left_ == 0 ? part::tag : part::bytes;
+    return true;
 }
 
 // Takes the next varint off the front, as far as it has come.
-translation<> request_scan::read_varint(std::string_view& bytes, const visitor& each)
+bool request_scan::read_varint(std::string_view& bytes, const visitor& each)
 {
     if (at_part_ == part::tag && shift_ == 0) {
         begin_ = at_;
         row_ = nullptr;
     }
     const auto most = at_part_ == part::varint ? longest_value : longest_head;
-    for (bool more = true; more;) {
-        if (bytes.empty()) {
-            return {};
-        }
-        const auto bits = static_cast<unsigned char>(bytes.front());
-        bytes.remove_prefix(1);
-        if (++at_ > here().end) {
-            return malformed("is cut off");
-        }
-        value_ |= static_cast<std::uint64_t>(bits & 0x7FU) << shift_;
-        shift_ += varint_bits;
+    const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), here().end - at_));
+    auto value = value_;
+    auto shift = shift_;
+    std::size_t size = 0;
+    bool more = true;
+    while (more && size < room && shift < most) {
+        const auto bits = static_cast<unsigned char>(bytes[size++]);
+        value |= static_cast<std::uint64_t>(bits & 0x7FU) << shift;
+        shift += varint_bits;
         more = (bits & 0x80U) != 0;
-        if (more && shift_ >= most) {
-            return malformed("has a varint that is too long");
-        }
     }
-    shift_ = 0;
-    const auto value = std::exchange(value_, 0);
+    bytes.remove_prefix(size);
+    at_ += size;
+    shift_ = more ? shift : 0;
+    value_ = more ? value : 0;
+    if (more) {
+        return shift < most ? at_ < here().end || malformed("is cut off") : malformed("has a varint that is too long");
+    }
     switch (at_part_) {
         case part::tag:
             return begin_field(value);
@@ -166,11 +146,11 @@ translation<> request_scan::read_varint(std::string_view& bytes, const visitor& 
             return begin_value(value, each);
         default:
             at_part_ = part::tag;
-            return {};
+            return true;
     }
 }
 
-translation<> request_scan::begin_field(std::uint64_t tag)
+bool request_scan::begin_field(std::uint64_t tag)
 {
     if (tag >> 3U == 0 || tag > 0xFFFF'FFFFU) {
         return malformed("has a field number that does not exist");
@@ -183,7 +163,7 @@ translation<> request_scan::begin_field(std::uint64_t tag)
     switch (form) {
         case wire_type::delimited:
             at_part_ = part::length;
-            return {};
+            return true;
         case wire_type::varint:
         case wire_type::fixed64:
         case wire_type::fixed32:
@@ -192,11 +172,11 @@ translation<> request_scan::begin_field(std::uint64_t tag)
             }
             if (form == wire_type::varint) {
                 at_part_ = part::varint;
-                return {};
+                return true;
             }
             at_part_ = part::bytes;
             left_ = form == wire_type::fixed64 ? 8 : 4;
-            return at_ + left_ <= here().end ? translation<>{} : malformed("is cut off");
+            return at_ + left_ <= here().end || malformed("is cut off");
         case wire_type::group_begin:
         case wire_type::group_end:
             return malformed("has a group");
@@ -204,7 +184,7 @@ translation<> request_scan::begin_field(std::uint64_t tag)
     return malformed("has an unknown wire type");
 }
 
-translation<> request_scan::begin_value(std::uint64_t length, const visitor& each)
+bool request_scan::begin_value(std::uint64_t length, const visitor& each)
 {
     auto& in = here();
     if (length > in.end - at_) {
@@ -213,7 +193,7 @@ translation<> request_scan::begin_value(std::uint64_t length, const visitor& eac
     left_ = length;
     at_part_ = length == 0 ? part::tag : part::bytes;
     if (row_ == nullptr) {
-        return {};
+        return true;
     }
     const auto bit = 1U << in.type->index_of(*row_);
     if (row_->alone != 0 && (in.seen & bit) != 0) {
@@ -223,17 +203,17 @@ translation<> request_scan::begin_value(std::uint64_t length, const visitor& eac
     if (row_->kind == field_kind::message) {
         at_part_ = part::tag;
         levels_[++depth_] = {row_->message, row_, at_ + length};
-        return {};
+        return true;
     }
     if (length > longest_text) {
         return refuse("is too long", rpc_code::invalid_params);
     }
     text_.clear();
     at_part_ = part::text;
-    return length == 0 ? take_text({}, each) : translation<>{};
+    return length > 0 || take_text({}, each);
 }
 
-translation<> request_scan::take_text(std::string_view piece, const visitor& each)
+bool request_scan::take_text(std::string_view piece, const visitor& each)
 {
     // Also one whose end is late: nobody has seen it.
     const bool says_where = depth_ == 0 || (row_->alone != 0 && here().row->json_name() == "message");
@@ -245,7 +225,7 @@ translation<> request_scan::take_text(std::string_view piece, const visitor& eac
         piece = text_;
     }
     if (left_ > 0) {
-        return {};
+        return true;
     }
     at_part_ = part::tag;
     if (!is_utf8(piece)) {
@@ -253,13 +233,13 @@ translation<> request_scan::take_text(std::string_view piece, const visitor& eac
     }
     if (depth_ == 0) {
         tenant_ = {std::string{piece}, {static_cast<std::size_t>(begin_), static_cast<std::size_t>(at_)}};
-        return {};
+        return true;
     }
     const auto name = row_->json_name();
     if (!each(name == "contextId" ? told::context : name == "url" ? told::push_url : told::task, piece)) {
         at_part_ = part::nothing;
     }
-    return {};
+    return true;
 }
 
 }  // namespace a2a::protobuf

@@ -38,7 +38,7 @@ public:
 
     enum class told : std::uint8_t { task, context, push_url };
 
-    // True: go on. The value holds until it returns.
+    // True: go on. The value holds until it returns; one in the first bytes of a request is a part of them.
     using visitor = std::function<bool(told what, std::string_view value)>;
 
     // The type outlives the scan.
@@ -68,13 +68,14 @@ private:
         std::uint32_t seen = 0;  // rows that have come
     };
 
-    refusal refuse(std::string_view why, int code) const;
-    refusal malformed(std::string_view why) const;
+    bool refuse(std::string_view why, int code);
+    bool malformed(std::string_view why) { return refuse(why, rpc_code::parse_error); }
     level& here() noexcept { return levels_[depth_]; }
-    translation<> read_varint(std::string_view& bytes, const visitor& each);
-    translation<> begin_field(std::uint64_t tag);
-    translation<> begin_value(std::uint64_t length, const visitor& each);
-    translation<> take_text(std::string_view piece, const visitor& each);
+    bool read_varint(std::string_view& bytes, const visitor& each);
+    bool begin_field(std::uint64_t tag);
+    bool begin_value(std::uint64_t length, const visitor& each);
+    bool take_bytes(std::string_view& bytes, const visitor& each);
+    bool take_text(std::string_view piece, const visitor& each);
     bool descends() const noexcept;
     bool is_wanted() const noexcept;
 
@@ -87,12 +88,10 @@ private:
     const field_row* row_ = nullptr;  // of the field at hand, if that is one to descend into or to tell of
     std::string text_;                // of it, if it comes in pieces
     tenant_field tenant_;
+    refusal refused_;  // once a function has returned false
     unsigned shift_ = 0;
     part at_part_ = part::tag;
     bool settled_ = false;
 };
-
-// The tenant of a message, or of its beginning. Fails as the scan does.
-translation<tenant_field> find_tenant(const message_type& type, std::string_view bytes, bool whole = true);
 
 }  // namespace a2a::protobuf

@@ -14,12 +14,12 @@ namespace {
 
 using ::a2a::protobuf::request_scan;
 using core::errc;
-
-// A message of this size takes a millisecond to read.
-constexpr std::size_t converted_at_once = 256 * 1024;
+using grpc::converted_at_once;
 
 // The part of a message that says where it goes.
 constexpr std::size_t beginning = grpc_route::held_beginning - net::grpc::prefix_size;
+
+const ::a2a::refusal cut_off{::a2a::rpc_code::parse_error, {}, "is cut off"};
 
 core::error told(const ::a2a::refusal& why)
 {
@@ -30,14 +30,36 @@ core::error told(const ::a2a::refusal& why)
     );
 }
 
+// Notes what the message names. False: it is refused for that.
+bool note_name(
+    request_context& request,
+    grpc_call& call,
+    const task_guard& guard,
+    request_scan::told kind,
+    std::string_view value
+)
+{
+    if (kind == request_scan::told::push_url) {
+        call.asks_for_push = call.asks_for_push || !value.empty();
+        return true;
+    }
+    if (value.empty()) {
+        return true;  // absent
+    }
+    const bool context = kind == request_scan::told::context;
+    if (context) {
+        note_conversation_at(request, value);
+    }
+    const auto what = request.grpc->method()->what;
+    return guard.note_named(context ? ::a2a::named::context : ::a2a::named::task, value, what, call.named);
+}
+
 }  // namespace
 
 void grpc_call::drop_beginning()
 {
-    framed = {};
-    message = {};
     relayed.request.body = {};
-    std::string{}.swap(kept);
+    std::string{}.swap(coming->kept);
     kept_share.set(json.capacity());
     std::string{}.swap(edited_body);
     edited_share.set(0);
@@ -53,11 +75,18 @@ std::optional<core::result<>> grpc_route::take_message(const request_context& re
     grpc::request_messages one{settings_.limits.grpc_message, true};
     auto good = one.add(*whole, true);
     if (good) {
-        call.framed = *whole;
-        call.message = call.framed.substr(net::grpc::prefix_size);
-        call.compressed = one.compressed();
+        call.reading->framed = *whole;
+        call.reading->message = whole->substr(net::grpc::prefix_size);
+        call.reading->compressed = one.compressed();
     }
     return good;
+}
+
+// When the caller waits no longer; the end of time: it does not say.
+core::steady_time grpc_route::end_of_time(const net::caller_exchange& caller, const grpc_call& call)
+{
+    const auto asked = call.relayed.times.asked;
+    return asked > core::duration{} ? caller.started() + asked : core::steady_time::max();
 }
 
 // Until the request is whole or has `enough` bytes. Again: goes on. Fails as take_message(), and as the body does.
@@ -69,15 +98,16 @@ net::routine<core::result<>> grpc_route::gather_message(request_context& request
         call.coming = std::make_unique<coming_request>(settings_.limits.grpc_message, true);
         call.whole = false;
     }
-    if (caller.head().expect_continue && call.kept.empty()) {
+    auto& kept = call.coming->kept;
+    if (caller.head().expect_continue && kept.empty()) {
         auto held = co_await caller.hold_body(0, limit);  // which says `100 Continue`
         if (!held) {
             co_return std::move(held).error();
         }
     }
     relay::exchange_wait waiting{caller, false};
-    const auto until = call.asked > core::duration{} ? caller.started() + call.asked : core::steady_time::max();
-    while (!call.whole && call.kept.size() < enough) {
+    const auto until = end_of_time(caller, call);
+    while (!call.whole && kept.size() < enough) {
         const auto piece = caller.take_piece(limit);
         if (!piece) {
             co_return piece.error();
@@ -85,8 +115,8 @@ net::routine<core::result<>> grpc_route::gather_message(request_context& request
         if (auto good = call.coming->messages.add(piece->data, piece->last); !good) {
             co_return good;
         }
-        call.kept += piece->data;
-        if (!call.kept_share.set(call.kept.capacity())) {
+        kept += piece->data;
+        if (!call.kept_share.set(kept.capacity())) {
             co_return core::gateway_error(errc::overloaded, "bodies");
         }
         call.whole = piece->last;
@@ -106,10 +136,29 @@ net::routine<core::result<>> grpc_route::gather_message(request_context& request
             co_return relay::interrupted(how, "body");
         }
     }
-    call.framed = call.kept;
-    call.message = call.framed.substr(net::grpc::prefix_size);
-    call.compressed = call.coming->messages.compressed();
+    call.reading->framed = kept;
+    call.reading->message = call.reading->framed.substr(net::grpc::prefix_size);
+    call.reading->compressed = call.coming->messages.compressed();
     co_return core::result<>{};
+}
+
+// Reads the message for the one time, as far as it may say where it goes.
+core::result<> grpc_route::scan_beginning(const ::a2a::protobuf::message_type& type, const grpc_call& call)
+{
+    auto& reading = *call.reading;
+    auto& scan = reading.scan.emplace(type);
+    const auto note = [&names = reading.names](request_scan::told kind, std::string_view value) {
+        names.push_back({kind, value});
+        return true;
+    };
+    if (auto read = scan.feed(reading.message.substr(0, beginning), note); !read) {
+        return told(read.error());
+    }
+    if (call.whole && reading.message.size() <= beginning && !scan.whole()) {
+        return told(cut_off);
+    }
+    scan.settle();
+    return {};
 }
 
 // Sets the agent that the call names as its destination's.
@@ -118,26 +167,23 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
     if (request.origin && request.origin->id.empty()) {
         return core::caller_error(errc::agent_not_found);
     }
+    auto& reading = *call.reading;
     grpc::named_agents named{
         .host = request.origin ? request.origin->id : std::string_view{},
         .tenant = {},
-        .metadata = call.in_metadata,
+        .metadata = reading.in_metadata,
         .default_agent = settings_.grpc.default_agent
     };
-    std::string in_message;
     const auto* const method = request.grpc->method();
-    if (method != nullptr && call.compressed && named.host.empty() && named.metadata.empty()) {
+    if (method != nullptr && reading.compressed && named.host.empty() && named.metadata.empty()) {
         return core::caller_error(errc::grpc_compressed);
     }
-    if (method != nullptr && !call.compressed) {
-        const bool all = call.whole && call.message.size() <= beginning;
-        auto tenant = ::a2a::protobuf::find_tenant(*method->request, call.message.substr(0, beginning), all);
-        if (!tenant) {
-            return told(tenant.error());
+    if (method != nullptr && !reading.compressed) {
+        if (auto read = scan_beginning(*method->request, call); !read) {
+            return read;
         }
-        call.tenant = tenant->place;
-        in_message = std::move(tenant->value);
-        named.tenant = in_message;
+        reading.tenant = reading.scan->tenant().place;
+        named.tenant = reading.scan->tenant().value;
     }
     const auto knows = [this](std::string_view agent, std::string_view tenant) {
         const auto* const known = known_.find(agent);
@@ -149,76 +195,63 @@ core::result<> grpc_route::choose(request_context& request, grpc_call& call) con
     if (!chosen) {
         return std::move(chosen).error();
     }
-    call.chosen = std::move(*chosen);
-    request.texts.named_agent = call.chosen.id;
+    reading.chosen = std::move(*chosen);
+    request.texts.named_agent = reading.chosen.id;
     request.to.agent = request.texts.named_agent;
     request.lookup = {};
     request.disabled = known_.find_disabled(request.to.agent);
     return {};
 }
 
-// Finds what the message names. What comes of it later, behind the beginning, may name no other place for it, and no task that its caller may
-// not know of.
-core::result<> grpc_route::find_names(request_context& request, grpc_call& call, const task_guard& guard)
+// Before more of the message comes, with which its views go. False: the call is refused.
+bool grpc_route::note_names(request_context& request, grpc_call& call, const task_guard& guard)
 {
-    const auto& method = *request.grpc->method();
-    const auto rest = call.message.substr(std::min(beginning, call.message.size()));
-    if (call.compressed || (!sends(method) && rest.empty() && call.whole)) {
-        return {};
+    const auto names = std::exchange(call.reading->names, {});
+    return std::ranges::all_of(names, [&](const auto& each) {
+        return note_name(request, call, guard, each.kind, each.value);
+    });
+}
+
+// Finds what the message names behind its beginning, also in what is to come: that may name no other place for it, and no task that its
+// caller may not know of.
+core::result<> grpc_route::scan_rest(request_context& request, grpc_call& call, const task_guard& guard)
+{
+    auto& reading = *call.reading;
+    if (reading.compressed || (call.whole && reading.message.size() <= beginning)) {
+        return call.whole && reading.scan && !reading.scan->whole() ? told(cut_off) : core::result<>{};
     }
-    const auto note = [&request, &call, guard, what = method.what](request_scan::told kind, std::string_view value) {
-        if (kind == request_scan::told::push_url) {
-            call.asks_for_push = call.asks_for_push || !value.empty();
-            return true;
-        }
-        const bool context = kind == request_scan::told::context;
-        if (value.empty()) {
-            return true;  // absent
-        }
-        if (context) {
-            note_conversation_at(request, value);
-        }
-        return guard.note_named(context ? ::a2a::named::context : ::a2a::named::task, value, what, call.named);
+    const request_scan::visitor note = [&request, &call, guard](request_scan::told kind, std::string_view value) {
+        return note_name(request, call, guard, kind, value);
     };
-    request_scan scan{*method.request};
-    const request_scan::visitor each = std::ref(note);  // no copy, which would be allocated
-    auto read = scan.feed(call.message.substr(0, beginning), each);
-    scan.settle();
-    if (read) {
-        read = scan.feed(rest, each);
-    }
-    if (!read) {
+    if (auto read = reading.scan->feed(reading.message.substr(beginning), note); !read) {
         return told(read.error());
     }
     if (call.named.refused()) {
         return {};  // the scan has ended there
     }
     if (call.whole) {
-        return scan.whole() ? core::result<>{} : told({::a2a::rpc_code::parse_error, {}, "is cut off"});
+        return reading.scan->whole() ? core::result<>{} : told(cut_off);
     }
     call.named.task = true;  // what the rest names is not known yet
-    call.coming->scan = std::move(scan);
-    call.coming->messages.show(
-        [&request, &call, note = request_scan::visitor{note}](std::string_view part) -> core::result<> {
-            if (auto read = call.coming->scan->feed(part, note); !read) {
-                return told(read.error());
-            }
-            return call.named.refused() ? core::result<>{refusal_of(request, call.named)} : core::result<>{};
+    call.coming->scan = std::move(reading.scan);
+    call.coming->messages.show([&request, &call, note](std::string_view part) -> core::result<> {
+        if (auto read = call.coming->scan->feed(part, note); !read) {
+            return told(read.error());
         }
-    );
+        return call.named.refused() ? core::result<>{refusal_of(request, call.named)} : core::result<>{};
+    });
     return {};
 }
 
 // The rest of the request is gathered first.
-net::routine<core::result<>>
-grpc_route::gather_names(request_context& request, grpc_call& call, const task_guard& guard)
+net::routine<core::result<>> grpc_route::gather_rest(request_context& request, grpc_call& call, const task_guard& guard)
 {
     auto whole = co_await gather_message(request, call, whole_request);
-    if (!whole || call.message.size() <= converted_at_once) {
-        co_return whole ? find_names(request, call, guard) : std::move(whole);
+    if (!whole || call.reading->message.size() <= converted_at_once) {
+        co_return whole ? scan_rest(request, call, guard) : std::move(whole);
     }
     const auto here = request.caller.owner().get_executor();
-    const auto work = [&] { return find_names(request, call, guard); };
+    const auto work = [&] { return scan_rest(request, call, guard); };
     auto asked = control_.long_bodies.ask<core::result<>>(work);
     co_return co_await net::ask(here, here, std::move(asked));
 }
@@ -251,10 +284,11 @@ net::routine<::a2a::translation<>> grpc_route::make_json(request_context& reques
     const auto limit = settings_.limits.grpc_message * 6 + 4096;  // a byte may be written as six
     const auto work = [&]() -> ::a2a::translation<> {
         std::string without;
-        std::string_view message = call.message;
-        if (call.chosen.removed) {
+        const auto& reading = *call.reading;
+        std::string_view message = reading.message;
+        if (reading.chosen.removed) {
             without = message;
-            ::a2a::protobuf::replace_tenant(*method.request, without, call.tenant, call.chosen.tenant);
+            ::a2a::protobuf::replace_tenant(*method.request, without, reading.tenant, reading.chosen.tenant);
             message = without;
         }
         auto made =
@@ -262,14 +296,15 @@ net::routine<::a2a::translation<>> grpc_route::make_json(request_context& reques
         return made ? ::a2a::translation<>{} : std::move(made).error();
     };
     ::a2a::translation<> done;
-    if (call.message.size() <= converted_at_once) {
+    if (call.reading->message.size() <= converted_at_once) {
         done = work();
     } else {
         const auto here = request.caller.owner().get_executor();
         auto asked = control_.long_bodies.ask<::a2a::translation<>>(work);
         done = co_await net::ask(here, here, std::move(asked));
     }
-    if (done && !call.kept_share.set(call.kept.capacity() + call.json.capacity())) {
+    const auto kept = call.coming ? call.coming->kept.capacity() : 0;
+    if (done && !call.kept_share.set(kept + call.json.capacity())) {
         done = ::a2a::refusal{::a2a::rpc_code::invalid_request, {}, "is larger than there is room for"};
     }
     co_return done;

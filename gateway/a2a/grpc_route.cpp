@@ -39,6 +39,21 @@ bool has_form(std::string_view path)
            path.find_first_of("/?", slash + 1) == path.npos && !path.starts_with("/mcp/");
 }
 
+// Takes memory from the pool of frames: what a call has comes and goes with them.
+template <class T = char>
+struct pooled {
+    using value_type = T;
+
+    pooled() = default;
+    template <class Other>
+    pooled(const pooled<Other>&) noexcept  // NOLINT(*-explicit-*): allocators convert
+    {
+    }
+    T* allocate(std::size_t count) { return static_cast<T*>(net::frame_pool::take(count * sizeof(T))); }
+    void deallocate(T* at, std::size_t count) noexcept { net::frame_pool::give(at, count * sizeof(T)); }
+    bool operator==(const pooled&) const = default;
+};
+
 // Refuses an answer of an agent that is not one of gRPC.
 class accept_grpc final : public relay::call_repair {
 public:
@@ -93,7 +108,7 @@ bool grpc_route::recognise(request_context& request) const
         const bool old = path.substr(1).starts_with(::a2a::protobuf::v03_service);
         terms.version = old ? ::a2a::generation::v03 : ::a2a::generation::v1;
         terms.elsewhere = &elsewhere_;
-        request.grpc = std::make_shared<grpc::caller_messages>(request.caller, terms);
+        request.grpc = std::allocate_shared<grpc::caller_messages>(pooled<>{}, request.caller, terms);
         request.errors.format = request::error_format::rest;
         request.errors.rest_version = terms.version;
         request.errors.profile = terms.profile;
@@ -113,10 +128,10 @@ net::routine<> grpc_route::serve(request_context& request)
 {
     grpc_call call{request};
     const bool passes = co_await prepare(request, call);
+    call.reading = nullptr;
     if (passes) {
-        call.relayed.times.asked = call.asked;
-        if (call.asked > core::duration{}) {
-            const auto due = request.caller.started() + call.asked + after_deadline;
+        if (call.relayed.times.asked > core::duration{}) {
+            const auto due = end_of_time(request.caller, call) + after_deadline;
             call.watch = std::make_unique<deadline_watch>(request.caller, due);
         }
         co_await finish(request, call);
@@ -137,9 +152,11 @@ net::routine<bool> grpc_route::prepare(request_context& request, grpc_call& call
         co_await request::respond_contained(request);
         co_return false;
     }
+    grpc_reading reading;
+    call.reading = &reading;
     auto why = read_head(request, call);
     const bool of_a2a = request.grpc->method() != nullptr;
-    if (!why && !of_a2a && is_of_a2a(call.path)) {
+    if (!why && !of_a2a && is_of_a2a(reading.path)) {
         why = core::caller_error(errc::grpc_method_unknown);
     }
     if (why) {
@@ -149,7 +166,7 @@ net::routine<bool> grpc_route::prepare(request_context& request, grpc_call& call
     if (of_a2a) {
         co_return co_await prepare_call(request, call);
     }
-    if (call.service() == "grpc.health.v1.Health") {
+    if (reading.service() == "grpc.health.v1.Health") {
         co_await serve_health(request, call);
         co_return false;
     }
@@ -160,7 +177,8 @@ net::routine<bool> grpc_route::prepare(request_context& request, grpc_call& call
 std::optional<core::error> grpc_route::read_head(const request_context& request, grpc_call& call) const
 {
     const auto& fields = request.caller.head().fields;
-    call.path = request.to.grpc;
+    auto& in_metadata = call.reading->in_metadata;
+    call.reading->path = request.to.grpc;
     bool waits = false;
     for (const auto& each : fields) {
         if (core::equal_ignoring_case(each.name, "grpc-timeout")) {
@@ -168,12 +186,12 @@ std::optional<core::error> grpc_route::read_head(const request_context& request,
             if (!timeout || std::exchange(waits, true)) {
                 return core::caller_error(errc::bad_request, "grpc-timeout");
             }
-            call.asked = std::max(std::chrono::ceil<core::duration>(*timeout), relay::shortest_deadline);
+            call.relayed.times.asked = std::max(std::chrono::ceil<core::duration>(*timeout), relay::shortest_deadline);
         } else if (core::equal_ignoring_case(each.name, "cardea-agent")) {
-            if (!call.in_metadata.empty() && call.in_metadata != each.value) {
+            if (!in_metadata.empty() && in_metadata != each.value) {
                 return core::caller_error(errc::agent_unnamed, "two agents are named");
             }
-            call.in_metadata = each.value;
+            in_metadata = each.value;
         }
     }
     const auto version = version_said(fields, {});
@@ -270,7 +288,7 @@ bool grpc_route::is_edited(const request_context& request, const grpc_call& call
     using enum ::a2a::operation;
     const auto& method = *request.grpc->method();
     const auto what = method.what;
-    const bool has_config = sends(method) ? call.compressed || !call.whole || call.asks_for_push
+    const bool has_config = sends(method) ? call.reading->compressed || !call.whole || call.asks_for_push
                                           : what == create_push || what == get_push || what == list_push;
     return what == extended_card || (what == list && request.sender.access) ||
            (request.agent->mediates_push && has_config);
@@ -285,19 +303,22 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
     const auto* to = model::nearest_interface(request.agent->interfaces, caller);
     const auto same = [&] { return to != nullptr && to->speaks == caller; };
     const bool needs_all = is_edited(request, call) || !same() || (guard.looks() && !sends(method));
-    const bool gathers = !call.whole && !call.compressed && needs_all;
-    auto good = gathers ? core::result<>{} : find_names(request, call, guard);
-    if (gathers) {
-        good = co_await gather_names(request, call, guard);
+    const bool gathers = !call.whole && !call.reading->compressed && needs_all;
+    core::result<> good;
+    const bool goes_on = note_names(request, call, guard);
+    if (goes_on && gathers) {
+        good = co_await gather_rest(request, call, guard);
+    } else if (goes_on) {
+        good = scan_rest(request, call, guard);
     }
-    if (good && call.compressed && (guard.looks() || needs_all || !to->at.tenant.empty())) {
+    if (good && call.reading->compressed && (guard.looks() || needs_all || !to->at.tenant.empty())) {
         good = core::caller_error(errc::grpc_compressed);
     }
     if (!good) {
         co_await request::respond_call_error(request, std::move(good).error());
         co_return true;
     }
-    if (!sends(method) && !call.compressed && (guard.looks() || request.trace.recorded())) {
+    if (!sends(method) && !call.reading->compressed && (guard.looks() || request.trace.recorded())) {
         const bool read = co_await read_json(request, call);
         if (!read) {
             co_return true;
@@ -331,17 +352,17 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
 void grpc_route::pass_service(const request_context& request, grpc_call& call)
 {
     static accept_grpc accepts;  // it has no state
-    constexpr std::size_t of_line = std::string_view{"POST  HTTP/1.1\r\n"}.size();
     const auto agent = request.agent->grpc ? request.agent->grpc : request.agent;
     auto& relayed = call.relayed;
     relayed.agent = agent;
     auto& out = relayed.request;
-    out.head_text.reserve(agent->fixed_fields.size() + call.path.size() + of_line);
-    net::http1::head_writer{out.head_text}.request_line(net::http1::method::post, call.path);
-    out.head_text += agent->fixed_fields;
-    out.head = out.head_text;
+    auto& head = request.caller.scratch();  // nobody needs it before the answer
+    head.clear();
+    net::http1::head_writer{head}.request_line(net::http1::method::post, call.reading->path);
+    head += agent->fixed_fields;
+    out.head = head;
     out.lines = "TE: trailers\r\n";
-    out.body = call.framed;
+    out.body = call.reading->framed;
     if (!call.whole) {
         out.passed = true;
         relayed.hooks.look_at_body = [&call](std::string_view piece, bool last) {
@@ -352,7 +373,6 @@ void grpc_route::pass_service(const request_context& request, grpc_call& call)
         };
     }
     relayed.hooks.repair = &accepts;
-    relayed.times.asked = call.asked;
     relayed.traits.by_grpc = true;
     relayed.traits.messages = true;
     relayed.traits.streaming = true;
@@ -362,21 +382,23 @@ void grpc_route::pass_service(const request_context& request, grpc_call& call)
 void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const model::agent_interface& to) const
 {
     const auto& method = *request.grpc->method();
-    const bool owes_tenant = call.chosen.tenant.empty() && !to.at.tenant.empty();
-    if (!call.compressed && (call.chosen.removed || owes_tenant)) {
-        const auto size = call.coming ? call.coming->messages.size() : call.message.size();
-        auto& edited = call.edited_body = call.kept.empty() ? std::string{call.framed} : std::move(call.kept);
+    auto& reading = *call.reading;
+    const auto& chosen = reading.chosen.tenant;
+    const bool owes_tenant = chosen.empty() && !to.at.tenant.empty();
+    if (!reading.compressed && (reading.chosen.removed || owes_tenant)) {
+        const auto size = call.coming ? call.coming->messages.size() : reading.message.size();
+        auto& edited = call.edited_body = call.coming ? std::move(call.coming->kept) : std::string{reading.framed};
         const auto before = edited.size();
-        auto old = call.tenant;
+        auto old = reading.tenant;
         old.begin += net::grpc::prefix_size;
         old.end += net::grpc::prefix_size;
-        ::a2a::protobuf::replace_tenant(*method.request, edited, old, owes_tenant ? to.at.tenant : call.chosen.tenant);
+        ::a2a::protobuf::replace_tenant(*method.request, edited, old, owes_tenant ? to.at.tenant : chosen);
         std::string prefix;
         net::grpc::append_prefix(prefix, size + edited.size() - before);
         edited.replace(0, prefix.size(), prefix);
         call.edited_share.set(edited.capacity());
         call.kept_share.set(call.json.capacity());
-        call.framed = edited;
+        reading.framed = edited;
     }
     pass_service(request, call);
     auto& relayed = call.relayed;
@@ -419,7 +441,7 @@ net::routine<> grpc_route::translate_call(request_context& request, grpc_call& c
         }
         said = *mediated;
     }
-    const bridged through{caller, method.what, said.payload, rest ? &named.target : nullptr, to};
+    const bridged through{caller, method.what, said.payload, rest ? &named.target : nullptr, to, true};
     co_await translate(request, call, through);
     if (method.what == ::a2a::operation::extended_card) {
         add_card(call, caller);

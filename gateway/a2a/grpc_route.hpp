@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway::a2a {
 
@@ -29,6 +30,7 @@ struct coming_request {
     }
 
     grpc::request_messages messages;
+    std::string kept;                                   // of it, until the agent has it
     std::optional<::a2a::protobuf::request_scan> scan;  // of the message of A2A's
 };
 
@@ -51,7 +53,28 @@ private:
     bool ended_ = false;
 };
 
-// Lives in the coroutine of the route. Views of the head hold until the agent has the request.
+// What nobody needs any more once the call is on its way. Views of the head and of the body hold until then.
+struct grpc_reading {
+    struct name {
+        ::a2a::protobuf::request_scan::told kind;
+        std::string_view value;
+    };
+
+    std::string_view path;         // `/<service>/<method>`, of the head
+    std::string_view in_metadata;  // of the head: the agent that cardea-agent names
+    std::string_view framed;       // the request's message with its prefix, as far as it is held
+    std::string_view message;      // without
+    bool compressed = false;       // the message is
+    std::optional<::a2a::protobuf::request_scan>
+        scan;                 // of A2A's message, once choose() has read its beginning; nullopt: it is compressed
+    std::vector<name> names;  // in that beginning
+    ::a2a::protobuf::field_place tenant;  // in `message`
+    grpc::agent_choice chosen;
+
+    std::string_view service() const noexcept { return path.substr(1, path.rfind('/') - 1); }
+};
+
+// Lives in the coroutine of the route.
 struct grpc_call : a2a_call {
     explicit grpc_call(const request_context& request)
         : a2a_call{request},
@@ -62,23 +85,13 @@ struct grpc_call : a2a_call {
     // The agent has got what was held of a request that passes.
     void drop_beginning();
 
-    std::string_view path;                   // `/<service>/<method>`, of the head
-    std::string_view in_metadata;            // of the head: the agent that cardea-agent names
-    core::duration asked{};                  // that the caller waits; 0: it does not say
-    std::string_view framed;                 // the request's message with its prefix, as far as it is held
-    std::string_view message;                // without
-    bool compressed = false;                 // the message is
-    bool whole = true;                       // and all of it is held
+    grpc_reading* reading = nullptr;         // null: the call is on its way
+    bool whole = true;                       // all of the request is held
     bool asks_for_push = false;              // it has a configuration of push notifications with a URL
-    std::string kept;                        // what `framed` points into, unless it is the caller's
-    net::budget_share kept_share;            // for `kept` and `json`
-    std::unique_ptr<deadline_watch> watch;   // with `asked`
+    net::budget_share kept_share;            // for `json` and what is kept of `coming`
+    std::unique_ptr<deadline_watch> watch;   // with relayed.times.asked
     std::unique_ptr<coming_request> coming;  // null: the request came whole
-    ::a2a::protobuf::field_place tenant;     // in `message`
     std::string json;                        // the message, once somebody has to read it
-    grpc::agent_choice chosen;
-
-    std::string_view service() const noexcept { return path.substr(1, path.rfind('/') - 1); }
 };
 
 class grpc_route : public a2a_route {
@@ -114,9 +127,11 @@ private:
     [[gnu::noinline]] net::routine<bool> prepare(request_context& request, grpc_call& call);
     std::optional<core::error> read_head(const request_context& request, grpc_call& call) const;
     std::optional<core::result<>> take_message(const request_context& request, grpc_call& call) const;
+    static core::steady_time end_of_time(const net::caller_exchange& caller, const grpc_call& call);
     [[gnu::noinline]] net::routine<core::result<>>
     gather_message(request_context& request, grpc_call& call, std::uint64_t enough);
     core::result<> choose(request_context& request, grpc_call& call) const;
+    static core::result<> scan_beginning(const ::a2a::protobuf::message_type& type, const grpc_call& call);
     std::optional<net::routine<>> admit(request_context& request) const;
     [[gnu::noinline]] net::routine<bool> prepare_call(request_context& request, grpc_call& call);
     [[gnu::noinline]] net::routine<bool> prepare_service(request_context& request, grpc_call& call);
@@ -124,8 +139,9 @@ private:
     std::optional<net::routine<>> extended_card_answer(request_context& request, grpc_call& call) const;
     [[gnu::noinline]] net::routine<bool> refuse_content(request_context& request, grpc_call& call);
     [[gnu::noinline]] net::routine<core::result<>>
-    gather_names(request_context& request, grpc_call& call, const task_guard& guard);
-    static core::result<> find_names(request_context& request, grpc_call& call, const task_guard& guard);
+    gather_rest(request_context& request, grpc_call& call, const task_guard& guard);
+    static bool note_names(request_context& request, grpc_call& call, const task_guard& guard);
+    static core::result<> scan_rest(request_context& request, grpc_call& call, const task_guard& guard);
     [[gnu::noinline]] net::routine<bool> read_json(request_context& request, grpc_call& call);
     [[gnu::noinline]] net::routine<::a2a::translation<>> make_json(request_context& request, grpc_call& call);
     static bool sends(const ::a2a::protobuf::service_method& method) noexcept

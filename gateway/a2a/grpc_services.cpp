@@ -31,7 +31,7 @@ std::optional<std::string_view> asked_service(std::string_view message)
 
 net::routine<> grpc_route::serve_health(request_context& request, grpc_call& call)
 {
-    if (!call.path.ends_with("/Check")) {
+    if (!call.reading->path.ends_with("/Check")) {
         co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
         co_return;
     }
@@ -40,7 +40,7 @@ net::routine<> grpc_route::serve_health(request_context& request, grpc_call& cal
         taken = co_await gather_message(request, call, held_beginning);
     }
     auto ready = std::move(*taken);
-    const auto service = ready && call.whole ? asked_service(call.message) : std::nullopt;
+    const auto service = ready && call.whole ? asked_service(call.reading->message) : std::nullopt;
     if (ready && !service) {
         ready = core::caller_error(errc::bad_request, "not a HealthCheckRequest");
     }
@@ -65,8 +65,8 @@ net::routine<> grpc_route::serve_health(request_context& request, grpc_call& cal
         co_await send_health(request, request.agent->serves_a2a() && model::again_at(called, now) <= now);
         co_return;
     }
-    const auto due = call.asked > core::duration{} ? request.caller.started() + call.asked : core::steady_time::max();
     auto asked = control_.ready();
+    const auto due = end_of_time(request.caller, call);
     const auto serving = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
     if (serving) {
         co_await send_health(request, *serving);
@@ -105,7 +105,7 @@ net::routine<bool> grpc_route::prepare_service(request_context& request, grpc_ca
     request.record.where = model::route::relay;
     if (auto chosen = choose(request, call); !chosen) {
         // Tools ask whoever it is for reflection, and go on without if it is not implemented.
-        const bool unnamed = chosen.error().code == errc::agent_unnamed && call.in_metadata.empty();
+        const bool unnamed = chosen.error().code == errc::agent_unnamed && call.reading->in_metadata.empty();
         auto why = unnamed ? core::caller_error(errc::grpc_method_unknown) : std::move(chosen).error();
         co_await request::respond_call_error(request, std::move(why));
         co_return false;
@@ -116,7 +116,7 @@ net::routine<bool> grpc_route::prepare_service(request_context& request, grpc_ca
     }
     constexpr std::string_view no_method;
     const auto& services = request.agent->record.relay_services;
-    if (!request.agent->takes_a2a() || std::ranges::find(services, call.service()) == services.end()) {
+    if (!request.agent->takes_a2a() || std::ranges::find(services, call.reading->service()) == services.end()) {
         co_await request::respond_call_error(request, core::caller_error(errc::grpc_method_unknown));
         co_return false;
     }
@@ -126,12 +126,16 @@ net::routine<bool> grpc_route::prepare_service(request_context& request, grpc_ca
     }
     // Nothing waits for more of a request: its agent may have to speak first. One that has come whole may be repeated.
     const auto here = request.caller.body_at_hand(held_request);
-    call.framed = here ? *here : std::string_view{};
     call.whole = here.has_value();
-    call.coming = std::make_unique<coming_request>(settings_.limits.grpc_message, false);
-    if (auto good = call.coming->messages.add(call.framed, call.whole); !good) {
-        co_await request::respond_call_error(request, std::move(good).error());
-        co_return false;
+    if (here) {
+        grpc::request_messages all{settings_.limits.grpc_message, false};
+        if (auto good = all.add(*here, true); !good) {
+            co_await request::respond_call_error(request, std::move(good).error());
+            co_return false;
+        }
+        call.reading->framed = *here;
+    } else {
+        call.coming = std::make_unique<coming_request>(settings_.limits.grpc_message, false);
     }
     pass_service(request, call);
     call.relayed.traits.both_ways = true;

@@ -188,13 +188,22 @@ std::string text_of(std::string_view raw)
 
 std::optional<net::grpc::status> status_in(std::string_view lines)
 {
-    const auto code = value_in(lines, "grpc-status");
-    const auto behind =
-        code.empty() ? std::string_view{} : lines.substr(static_cast<std::size_t>(code.end() - lines.begin()));
-    if (!value_in(behind, "grpc-status").empty()) {
-        return std::nullopt;
+    constexpr std::array<std::string_view, 3> wanted{"grpc-status", "grpc-message", "grpc-status-details-bin"};
+    std::array<std::string_view, wanted.size()> found;
+    bool said = false;
+    while (!lines.empty()) {
+        const auto line = take_line(lines);
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (!names(line, wanted[i])) {
+                continue;
+            }
+            if (i == 0 && std::exchange(said, true)) {
+                return std::nullopt;
+            }
+            found[i] = found[i].empty() ? value_in(line, wanted[i]) : found[i];
+        }
     }
-    return net::grpc::read_status(code, value_in(lines, "grpc-message"), value_in(lines, "grpc-status-details-bin"));
+    return net::grpc::read_status(found[0], found[1], found[2]);
 }
 
 std::optional<core::errc> own_code(std::string_view name) noexcept

@@ -171,7 +171,7 @@ void agent_exchange::set_view()
 
 net::routine<core::result<>> agent_exchange::make_connection()
 {
-    lease_ = pool_.make(call_.agent->upstream, call_.caller.hash);
+    lease_ = pool_.make(call_.agent->upstream, call_.caller.hash());
     set_view();
     const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
     lease_->connect(caller_.clock().wake());
@@ -226,7 +226,7 @@ bool agent_exchange::begin_request()
     if (call_.traits.by_grpc) {
         sent.how = framing::none;  // messages say their lengths themselves
     }
-    sent.json = call_.request.json;
+    sent.json = call_.request.json && !call_.traits.by_grpc;
     if (call_.traits.forwarded) {
         write_forwarded_fields(text, head, sent, hop);
     } else {

@@ -1,11 +1,25 @@
 #include "gateway/relay/call_attempts.hpp"
 
+#include "core/access.hpp"
+#include "core/ip.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/relay_call.hpp"
 
+#include <functional>
 #include <random>
 
 namespace gateway::relay {
+
+std::uint64_t call_origin::hash() const
+{
+    const std::hash<std::string_view> hash;
+    if (principal != nullptr) {
+        return hash(principal->id) ^ (hash(principal->provider) << 1U);
+    }
+    const auto parsed = core::parse_ip(address);
+    return parsed ? hash({reinterpret_cast<const char*>(parsed->bytes.data()), parsed->bytes.size()}) : hash(address);
+}
+
 namespace {
 
 using core::errc;
@@ -75,13 +89,12 @@ bool call_attempts::move(core::steady_time now)
         return false;
     }
     const auto next =
-        call_.agent->reach->group->choose({.now = now, .caller = call_.caller.hash, .dice = dice(), .tried = tried_});
+        call_.agent->reach->group->choose({.now = now, .caller = call_.caller.hash(), .dice = dice(), .tried = tried_});
     if (!next) {
         return false;
     }
     auto to = model::endpoint_of(call_.agent, *next);
-    head_ = model::moved_head(call_.request.head, *call_.agent, *to);
-    call_.request.head = head_;
+    call_.request.set_head(model::moved_head(call_.request.head, *call_.agent, *to));
     call_.agent = std::move(to);
     return true;
 }

@@ -116,7 +116,6 @@ private:
     relay_call& call_;
     model::attempt_record record_;
     std::shared_ptr<const model::agent_entry> flying_;  // to this endpoint, of several
-    std::string head_;                                  // what call_.request.head points into once the call has moved
     balancing::endpoint_mask tried_ = 0;
     std::uint64_t sent_ = 0;  // of the present call, with a connection
 };

@@ -74,8 +74,7 @@ bool redirects::follow(relay_call& call, const net::http1::response_head& head)
     permanent_ = permanent_ && head.status == 308;
     // An agent may repeat the query of its URL, which goes along in any case.
     path_ = core::without_parameters(std::move(*path), call.agent->query_key.reveal());
-    head_ = head_at(call, path_);
-    call.request.head = head_;
+    call.request.set_head(head_at(call, path_));
     // A query could be of this caller alone.
     if (call.moved != nullptr && permanent_ && path_.find('?') == std::string::npos) {
         call.moved->set(*call.agent, path_);

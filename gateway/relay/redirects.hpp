@@ -69,7 +69,7 @@ public:
     {
     }
 
-    // True: `call` goes to where this answer to it leads, and is to be sent again; it refers to this object then. call.moved keeps the
+    // True: `call` goes to where this answer to it leads, and is to be sent again. call.moved keeps the
     // path to which 308 alone has led, without a query, and forgets it at 404 and 405.
     bool follow(relay_call& call, const net::http1::response_head& head);
 
@@ -83,7 +83,6 @@ public:
 
 private:
     std::string path_;
-    std::string head_;  // what call.request.head points into
     unsigned most_;
     unsigned count_ = 0;
     bool permanent_ = true;  // all so far have been 308

@@ -59,17 +59,24 @@ peek_body(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& wa
     co_return std::string{};
 }
 
-// After agent_exchange::begin() of `agent`, for a call with a repair: sends the call again as often as that helps. The last answer stays
-// to be read. Fails as the repair does, and as agent_exchange::begin(). References outlive the routine.
-[[gnu::noinline]] net::routine<core::result<>>
-repair_call(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
+// After agent_exchange::begin() of `agent`, for a call whose repair has an interest in the answer. Nothing: it has none.
+std::optional<std::size_t> interest_in(const agent_exchange& agent, call_repair& repair)
 {
-    for (;;) {
-        call.hooks.repair->note_answer(agent.head());
-        const auto wanted = call.hooks.repair->interest(agent.head());
-        if (!wanted) {
-            co_return core::result<>{};
-        }
+    repair.note_answer(agent.head());
+    return repair.interest(agent.head());
+}
+
+// With that interest: sends the call again as often as that helps. The last answer stays to be read. Fails as the repair does, and as
+// agent_exchange::begin(). References outlive the routine.
+[[gnu::noinline]] net::routine<core::result<>> repair_call(
+    net::caller_exchange& caller,
+    agent_exchange& agent,
+    exchange_wait& wait,
+    relay_call& call,
+    std::optional<std::size_t> wanted
+)
+{
+    for (; wanted; wanted = interest_in(agent, *call.hooks.repair)) {
         std::string body;
         if (*wanted > 0) {
             body = co_await peek_body(caller, agent, wait, *wanted);
@@ -87,6 +94,7 @@ repair_call(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& 
             co_return done;
         }
     }
+    co_return core::result<>{};
 }
 
 net::routine<core::result<>> ended(core::result<> how)
@@ -134,7 +142,7 @@ net::routine<> relay::run()
         again = done && !call_.agent->record.mcp && !call_.traits.forwarded && redirects_.follow(call_, agent_);
         if (done && !again && renews && may_renew_token()) {
             renews = false;
-            auto renewed = co_await renew_token(settings_.control, caller_, call_, renewed_head_);
+            auto renewed = co_await renew_token(settings_.control, caller_, call_);
             again = renewed && *renewed;
             if (again) {
                 agent_.discard();
@@ -144,7 +152,9 @@ net::routine<> relay::run()
         }
     }
     if (done && call_.hooks.repair != nullptr) {
-        done = co_await repair_call(caller_, agent_, wait_, call_);
+        if (const auto wanted = interest_in(agent_, *call_.hooks.repair)) {
+            done = co_await repair_call(caller_, agent_, wait_, call_, wanted);
+        }
     }
     headed_ = true;
     if (done && call_.traits.whole && is_event_stream(agent_.head())) {
@@ -331,11 +341,10 @@ net::routine<core::result<>> relay::pass_messages()
         call_.hooks.show_messages([this](std::string_view json) { tasks_.see_message(json); });
     }
     writer_.add_head(std::nullopt);
+    call_.request.set_head({});
     agent_.side().consume_head();
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
-        call_.request.head = {};
-        std::string{}.swap(call_.request.head_text);
     }
     return pass_body();
 }

@@ -72,7 +72,6 @@ private:
     net::caller_exchange& caller_;
     const relay_settings& settings_;
     relay_call& call_;
-    std::string renewed_head_;  // what call_.request.head points into once the agent has refused a token
     redirects redirects_;
     relay_outcome outcome_;
     exchange_wait wait_;

@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::access {
@@ -179,6 +180,12 @@ struct outgoing_request {
     bool says_version = false;  // `lines` has the A2A-Version of the agent's, which replaces the caller's
     bool says_session = false;  // the same of Last-Event-ID and MCP-Protocol-Version
     bool json = false;          // the body is JSON, whatever other name of it the caller uses
+
+    void set_head(std::string text)
+    {
+        head_text.swap(text);
+        head = head_text;
+    }
 };
 
 // The kind of a call, and the form that its answer takes.
@@ -207,11 +214,16 @@ struct call_times {
 
 // The caller, as far as the relay has to know it. Pointers outlive the relay.
 struct call_origin {
-    std::uint64_t hash = 0;           // whose calls go to the same endpoint, with balancing::caller
+    const core::principal* principal = nullptr;  // null: one without a credential
+    std::string_view address{};
     bool from_proxy = false;          // the caller is a trusted proxy
     std::string_view subject_type{};  // of the caller's own token, with relay_call::token
     const access::credential_reader* credentials = nullptr;  // that the agent does not get; null: none
     request_trace* trace = nullptr;                          // that the gateway joins; null: none
+
+    // Calls with the same one go to the same endpoint, with balancing::caller, and are in turn together: those of a principal, or of an
+    // address without one.
+    std::uint64_t hash() const;
 };
 
 // The steps that the route of a call adds to it. Pointers outlive the relay; a plain call has none of them.

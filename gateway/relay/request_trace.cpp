@@ -32,17 +32,17 @@ void attempt_span::begin(const net::upstream_target& to, std::string_view method
     auto at = of_->at_;
     at.span = of_->ids_->span();
     told_ = told_trace{at, of_->parent_ != 0};
-    if (!at.sampled || of_->attempts_.size() >= request_trace::most_attempts) {
+    if (!at.sampled || of_->attempts().size() >= request_trace::most_attempts) {
         return;
     }
-    index_ = of_->attempts_.size();
+    index_ = of_->attempts().size();
     kept_ = true;
-    of_->attempts_.push_back({at.span, now, {}, method, to.host, port_of(to.port)});
+    of_->keep().attempts.push_back({at.span, now, {}, method, to.host, port_of(to.port)});
 }
 
 traced_attempt* attempt_span::current() noexcept
 {
-    return kept_ ? &of_->attempts_[index_] : nullptr;
+    return kept_ ? &of_->keep().attempts[index_] : nullptr;
 }
 
 void attempt_span::note(const core::result<>& how, unsigned status, core::steady_time now)

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -111,34 +112,51 @@ public:
     // Keeps the target of a recorded request, since its head goes before its end.
     void set_target(std::string_view path, std::string_view authority)
     {
-        path_ = path;
-        authority_ = authority;
+        keep().path = path;
+        keep().authority = authority;
     }
-    const std::string& path() const noexcept { return path_; }
-    const std::string& authority() const noexcept { return authority_; }
+    const std::string& path() const noexcept { return kept().path; }
+    const std::string& authority() const noexcept { return kept().authority; }
 
     // Keeps the version of MCP or the context of A2A that a recorded request names, and the agent's own name.
-    void set_protocol(std::string_view version) { protocol_ = version; }
-    void set_conversation(std::string_view context) { conversation_ = context; }
-    void set_agent_name(std::string_view name) { agent_name_ = name; }
-    const std::string& protocol() const noexcept { return protocol_; }
-    const std::string& conversation() const noexcept { return conversation_; }
-    const std::string& agent_name() const noexcept { return agent_name_; }
+    void set_protocol(std::string_view version) { keep().protocol = version; }
+    void set_conversation(std::string_view context) { keep().conversation = context; }
+    void set_agent_name(std::string_view name) { keep().agent_name = name; }
+    const std::string& protocol() const noexcept { return kept().protocol; }
+    const std::string& conversation() const noexcept { return kept().conversation; }
+    const std::string& agent_name() const noexcept { return kept().agent_name; }
 
-    const std::vector<traced_attempt>& attempts() const noexcept { return attempts_; }
+    const std::vector<traced_attempt>& attempts() const noexcept { return kept().attempts; }
 
 private:
     friend class attempt_span;
 
+    struct record {
+        std::string path{};
+        std::string authority{};
+        std::string protocol{};
+        std::string conversation{};
+        std::string agent_name{};
+        std::vector<traced_attempt> attempts{};
+    };
+
+    const record& kept() const noexcept
+    {
+        static const record nothing;
+        return kept_ ? *kept_ : nothing;
+    }
+    record& keep()
+    {
+        if (!kept_) {
+            kept_ = std::make_unique<record>();
+        }
+        return *kept_;
+    }
+
     id_source* ids_ = nullptr;
     core::trace_context at_;
     core::span_id parent_ = 0;
-    std::string path_;
-    std::string authority_;
-    std::string protocol_;
-    std::string conversation_;
-    std::string agent_name_;
-    std::vector<traced_attempt> attempts_;
+    std::unique_ptr<record> kept_;  // null: there is nothing
 };
 
 // The span of the attempt that an exchange makes now. Without a trace it does nothing.

@@ -65,7 +65,7 @@ renew_caller_token(model::control_services& control, net::caller_exchange& calle
 }  // namespace
 
 net::routine<core::result<bool>>
-renew_token(model::control_services& control, net::caller_exchange& caller, relay_call& call, std::string& head)
+renew_token(model::control_services& control, net::caller_exchange& caller, relay_call& call)
 {
     const auto begun = caller.owner().now();
     if (call.token) {
@@ -73,8 +73,7 @@ renew_token(model::control_services& control, net::caller_exchange& caller, rela
         auto renewed = co_await renew_caller_token(control, caller, call);
         if (renewed && *renewed) {
             const auto old_line = call.request.head.rfind("\r\n", call.request.head.size() - 3) + 2;
-            head = std::string{call.request.head.substr(0, old_line)} + token_line(call.token->text);
-            call.request.head = head;
+            call.request.set_head(std::string{call.request.head.substr(0, old_line)} + token_line(call.token->text));
             call.deadline.put_off(caller.owner().now() - begun);
         }
         co_return renewed;
@@ -90,8 +89,7 @@ renew_token(model::control_services& control, net::caller_exchange& caller, rela
         if (call.traits.by_grpc && call.agent->grpc) {
             call.agent = call.agent->grpc;
         }
-        head = head_with_token(call.request.head, *call.agent);
-        call.request.head = head;
+        call.request.set_head(head_with_token(call.request.head, *call.agent));
         call.deadline.put_off(caller.owner().now() - begun);
     }
     co_return same;

@@ -22,9 +22,9 @@ struct shown_token {
 model::exchange_request exchange_of(const relay_call& call, const shown_token& shown, std::string principal);
 
 // An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked once more.
-// Puts that into the head of the call, whose text is `head` then, and puts its deadline off, since the agent did not have that time.
+// Puts that into the head of the call, and puts its deadline off, since the agent did not have that time.
 // False: there is no other. Fails at call.deadline. All outlive the routine.
 [[gnu::noinline]] net::routine<core::result<bool>>
-renew_token(model::control_services& control, net::caller_exchange& caller, relay_call& call, std::string& head);
+renew_token(model::control_services& control, net::caller_exchange& caller, relay_call& call);
 
 }  // namespace gateway::relay

@@ -415,7 +415,7 @@ std::string access_guard::rule_of_denial(const request_context& request) const
                *plan,
                *agent,
                caller,
-               method ? std::optional<std::string_view>{*method} : std::nullopt,
+               method.has_value() ? std::optional<std::string_view>{method} : std::nullopt,
                rules_.get()
     )
         .rule;

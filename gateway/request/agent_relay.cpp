@@ -160,8 +160,7 @@ void agent_relay::go_where_it_moved(relay::relay_call& call)
     }
     call.moved = &moved_;
     if (const auto* path = moved_.find(*call.agent)) {
-        call.request.head_text = relay::head_at(call, *path);
-        call.request.head = call.request.head_text;
+        call.request.set_head(relay::head_at(call, *path));
     }
 }
 
@@ -223,8 +222,7 @@ agent_relay::find_token(request_context& request, relay::relay_call& call, core:
     if (call.traits.by_grpc && endpoint->grpc) {
         endpoint = endpoint->grpc;
     }
-    call.request.head_text = relay::head_with_token(call.request.head, *endpoint);
-    call.request.head = call.request.head_text;
+    call.request.set_head(relay::head_with_token(call.request.head, *endpoint));
     call.agent = std::move(endpoint);
     co_return core::result<>{};
 }
@@ -339,9 +337,8 @@ net::routine<> agent_relay::admit(request_context& request, relay::relay_call& c
 {
     call.caller.from_proxy = request.sender.from_proxy;
     call.caller.credentials = request.sender.access ? &request.sender.access->reader() : nullptr;
-    if (call.agent->siblings != nullptr || call.agent->upstream->http2) {
-        call.caller.hash = caller_hash(request);
-    }
+    call.caller.principal = request.principal();
+    call.caller.address = request.address();
     call.caller.trace = request.trace.joined() ? &request.trace : nullptr;
     call.slot = &request.slot;
     call.deadline = deadline_of(request, call);

@@ -41,8 +41,7 @@ void put(relay::relay_call& call, std::shared_ptr<relay::caller_token> token, st
     std::string head;
     head.reserve(call.request.head.size() + line.size());
     head.append(call.request.head).append(line);
-    call.request.head_text = std::move(head);
-    call.request.head = call.request.head_text;
+    call.request.set_head(std::move(head));
     call.token = std::move(token);
     call.caller.subject_type = subject_type;
 }

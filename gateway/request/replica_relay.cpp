@@ -124,7 +124,7 @@ public:
             return why;
         }
         request_.record.forwarded = reached ? forwarding::failed : forwarding::unreachable;
-        const auto detail = "replica " + request_.texts.replica + ": " + why.detail;
+        const auto detail = "replica " + std::string{request_.texts.replica} + ": " + why.detail;
         return reached ? core::upstream_error(why.code, detail) : core::caller_error(lost_, detail);
     }
 

@@ -4,6 +4,7 @@
 
 #include "a2a/dialect/dialect.hpp"
 #include "core/error.hpp"
+#include "core/rare_text.hpp"
 #include "gateway/access/chain_limits.hpp"
 #include "gateway/model/containments.hpp"
 #include "gateway/model/request_record.hpp"
@@ -79,14 +80,14 @@ struct request_sender {
 
 // Texts that the record of a request points to.
 struct record_texts {
-    std::string client{};
-    std::string detail{};
-    std::string session{};
-    std::string tool{};
-    std::string rule{};
-    std::optional<std::string> denied_method{};  // for which the caller lacks a right; nullopt: for any
-    std::string bundle{};
-    std::string replica{};
+    core::rare_text client{};
+    core::rare_text detail{};
+    core::rare_text session{};
+    core::rare_text tool{};
+    core::rare_text rule{};
+    core::rare_text denied_method{};  // for which the caller lacks a right; not set: for any
+    core::rare_text bundle{};
+    core::rare_text replica{};
     std::string named_agent{};  // that a call by gRPC names
 };
 
@@ -131,7 +132,7 @@ struct request_context {
     caller_identity shared_principal() const { return sender.owner ? *sender.owner : nullptr; }
 
     // The address of the caller, behind the proxies that are trusted.
-    std::string_view address() const noexcept { return texts.client.empty() ? caller.peer() : texts.client; }
+    std::string_view address() const noexcept { return texts.client.has_value() ? std::string_view{texts.client} : caller.peer(); }
 
     // Whether everybody may know of the agent, which is set.
     bool open_to_anyone() const;

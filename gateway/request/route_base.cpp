@@ -1,14 +1,13 @@
 #include "gateway/request/route_base.hpp"
 
-#include "core/ip.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/call_attempts.hpp"
 #include "gateway/relay/call_wait.hpp"
+#include "gateway/relay/relay_call.hpp"
 #include "gateway/request/tracer.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,17 +28,6 @@ bool lost_its_agent(const destination& to)
 
 }  // namespace
 
-std::uint64_t caller_hash(const request_context& request)
-{
-    const std::hash<std::string_view> hash;
-    if (const auto* principal = request.principal()) {
-        return hash(principal->id) ^ (hash(principal->provider) << 1U);
-    }
-    const auto address = request.address();
-    const auto parsed = core::parse_ip(address);
-    return parsed ? hash({reinterpret_cast<const char*>(parsed->bytes.data()), parsed->bytes.size()}) : hash(address);
-}
-
 std::shared_ptr<const model::agent_entry>
 chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request)
 {
@@ -49,7 +37,7 @@ chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const re
     auto& group = *agent->reach->group;
     balancing::choice_terms terms{.now = request.caller.owner().now()};
     if (group.rules().balance == core::balancing::caller) {
-        terms.caller = caller_hash(request);
+        terms.caller = relay::call_origin{.principal = request.principal(), .address = request.address()}.hash();
     } else if (group.rules().balance == core::balancing::spread) {
         terms.dice = relay::dice();
     }

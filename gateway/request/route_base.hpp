@@ -22,9 +22,6 @@ namespace gateway::request {
 std::shared_ptr<const model::agent_entry>
 chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request);
 
-// A hash of the principal, or of the address without one.
-std::uint64_t caller_hash(const request_context& request);
-
 class route_base {
 public:
     // References outlive the object.

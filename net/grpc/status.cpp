@@ -212,7 +212,7 @@ std::optional<status> read_status(std::string_view code, std::string_view messag
     constexpr auto last = static_cast<unsigned>(core::grpc_code::unauthenticated);
     out.code = number <= last ? static_cast<core::grpc_code>(number) : core::grpc_code::unknown;
     out.message = decoded_message(message);
-    if (const auto bytes = core::from_base64(details)) {
+    if (const auto bytes = details.empty() ? std::nullopt : core::from_base64(details)) {
         out.info = info_in(*bytes);
     }
     return out;

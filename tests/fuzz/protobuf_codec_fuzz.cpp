@@ -147,11 +147,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto& type = data[1] % 2 == 0 ? *method.request : *method.response;
     if (data[0] % 2 == 0) {
         check_bytes(type, input);
-        const auto found = find_tenant(type, input);
-        if (found.has_value()) {
+        const auto each = [](request_scan::told, std::string_view) { return true; };
+        request_scan scan{type};
+        if (scan.feed(input, each)) {
             std::string edited{input};
-            replace_tenant(type, edited, found->place, "t");
-            require(find_tenant(type, edited).has_value(), "an edited message is a message", input, edited);
+            replace_tenant(type, edited, scan.tenant().place, "t");
+            request_scan again{type};
+            require(again.feed(edited, each).has_value(), "an edited message is a message", input, edited);
         }
     } else {
         check_json(type, input);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace a2a::protobuf;
 using tests::delimited;
@@ -22,18 +23,25 @@ std::string failure(const auto& outcome)
            std::string{outcome.error().why};
 }
 
+a2a::translation<tenant_field> tenant_in(const message_type& type, std::string_view bytes)
+{
+    request_scan scan{type};
+    auto read = scan.feed(bytes, [](request_scan::told, std::string_view) { return true; });
+    return read ? a2a::translation<tenant_field>{scan.tenant()} : std::move(read).error();
+}
+
 }  // namespace
 
 TEST_CASE("A tenant is found where its message has it")
 {
     const auto bytes = delimited(2, "id") + delimited(1, "ten") + varint(3, 4);
-    const auto found = find_tenant(v1::get_task_request, bytes);
+    const auto found = tenant_in(v1::get_task_request, bytes);
     REQUIRE(found.has_value());
     CHECK(found->value == "ten");
     CHECK(bytes.substr(0, found->place.begin) + bytes.substr(found->place.end) == delimited(2, "id") + varint(3, 4));
 
     const auto listed = delimited(1, "task") + delimited(4, "ten");
-    const auto other = find_tenant(v1::list_task_push_notification_configs_request, listed);
+    const auto other = tenant_in(v1::list_task_push_notification_configs_request, listed);
     REQUIRE(other.has_value());
     CHECK(other->value == "ten");
 }
@@ -41,8 +49,7 @@ TEST_CASE("A tenant is found where its message has it")
 TEST_CASE("A message without a tenant, or of a type without one, has none")
 {
     for (const auto& found :
-         {find_tenant(v1::get_task_request, delimited(2, "id")), find_tenant(v03::get_task_request, delimited(1, "id"))
-         }) {
+         {tenant_in(v1::get_task_request, delimited(2, "id")), tenant_in(v03::get_task_request, delimited(1, "id"))}) {
         REQUIRE(found.has_value());
         CHECK(found->value.empty());
         CHECK(found->place.begin == found->place.end);
@@ -52,29 +59,29 @@ TEST_CASE("A message without a tenant, or of a type without one, has none")
 TEST_CASE("Two tenants, one that is not UTF-8 and bytes that are no message are refused")
 {
     CHECK(
-        failure(find_tenant(v1::get_task_request, delimited(1, "a") + delimited(2, "i") + delimited(1, "a"))) ==
+        failure(tenant_in(v1::get_task_request, delimited(1, "a") + delimited(2, "i") + delimited(1, "a"))) ==
         "-32602 tenant: is given twice"
     );
-    CHECK(failure(find_tenant(v1::get_task_request, delimited(1, "\xFF"))) == "-32602 tenant: is not UTF-8");
-    CHECK(failure(find_tenant(v1::get_task_request, varint(1, 4))) == "-32602 tenant: has another wire type");
-    CHECK(failure(find_tenant(v1::get_task_request, delimited(1, "a") + "\x12\x05")) == "-32700 : is cut off");
-    CHECK(failure(find_tenant(v1::get_task_request, "\x13")) == "-32700 : has a group");
+    CHECK(failure(tenant_in(v1::get_task_request, delimited(1, "\xFF"))) == "-32602 tenant: is not UTF-8");
+    CHECK(failure(tenant_in(v1::get_task_request, varint(1, 4))) == "-32602 tenant: has another wire type");
+    CHECK(failure(tenant_in(v1::get_task_request, "\x80\x80\x80\x80\x80")) == "-32700 : has a varint that is too long");
+    CHECK(failure(tenant_in(v1::get_task_request, "\x13")) == "-32700 : has a group");
 }
 
 TEST_CASE("A tenant is set, replaced and removed")
 {
     const auto& type = v1::list_task_push_notification_configs_request;
     const auto with = [&](std::string bytes, std::string_view tenant) {
-        const auto old = find_tenant(type, bytes);
+        const auto old = tenant_in(type, bytes);
         REQUIRE(old.has_value());
         replace_tenant(type, bytes, old->place, tenant);
         return bytes;
     };
     const auto one = with(delimited(1, "task"), "one");
-    CHECK(find_tenant(type, one)->value == "one");
+    CHECK(tenant_in(type, one)->value == "one");
     CHECK(one.size() == delimited(1, "task").size() + delimited(4, "one").size());
     const auto longer = with(one, std::string(200, 'x'));
-    CHECK(find_tenant(type, longer)->value == std::string(200, 'x'));
+    CHECK(tenant_in(type, longer)->value == std::string(200, 'x'));
     CHECK(with(longer, "") == delimited(1, "task"));
 
     auto old = delimited(1, "tasks/t");
@@ -162,6 +169,19 @@ TEST_CASE("A field that stands twice on the way to a string is refused, since re
             CHECK(told_by(v1::send_message_request, each.bytes, piece) == each.why);
         }
     }
+}
+
+TEST_CASE("What the first bytes of a request name is a part of them")
+{
+    const auto bytes = whole_request();
+    request_scan scan{v1::send_message_request};
+    const auto note = [&](told, std::string_view value) {
+        CHECK(value.data() > bytes.data());
+        CHECK(value.data() + value.size() <= bytes.data() + bytes.size());
+        return true;
+    };
+    CHECK(scan.feed(bytes, note).has_value());
+    CHECK(scan.whole());
 }
 
 TEST_CASE("A text is found up to 64 KiB, and one byte more is refused")
