@@ -29,7 +29,7 @@ bool matches_word(const char* name, const char* known) noexcept
     Word b = 0;
     std::memcpy(&a, name, sizeof a);
     std::memcpy(&b, known, sizeof b);
-    return lower_bytes(a) == b;
+    return a == b || lower_bytes(a) == b;
 }
 
 template <class Word>
@@ -196,11 +196,11 @@ field_name lookup_field(std::string_view name) noexcept
     if (name.empty()) {
         return field_name::other;
     }
-    const char first = lower(name.front());
+    const char first = lower(*name.data());
     if (name.size() <= longest_name) {
-        std::size_t at = by_bucket.first[bucket_of(name.size(), first, lower(name.back()))];
-        for (; at > 0; at = by_bucket.next[at - 1]) {
-            const auto& known = known_names[at - 1];
+        std::size_t at = by_bucket.first.data()[bucket_of(name.size(), first, lower(name.data()[name.size() - 1]))];
+        for (; at > 0; at = by_bucket.next.data()[at - 1]) {
+            const auto& known = known_names.data()[at - 1];
             if (known.text.size() == name.size() && matches(name, known.text)) {
                 return known.id;
             }

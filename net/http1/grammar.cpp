@@ -34,7 +34,7 @@ line_result failed(fault& why, const fault& rule) noexcept
 
 void add_field(field_list& fields, std::string_view name, std::string_view value)
 {
-    while (!value.empty() && is_blank(value.back())) {
+    while (!value.empty() && is_blank(value.data()[value.size() - 1])) {
         value.remove_suffix(1);
     }
     fields.push_back({lookup_field(name), name, value});
@@ -301,21 +301,22 @@ fault known_field(
     if (fields.size() == limits.fields) {
         return too_many;
     }
-    if (line.colon == at || skip_name(in, at) != line.colon || in[line.colon] != ':') {
+    const char* const text = in.data();
+    if (line.colon == at || skip_name(in, at) != line.colon || text[line.colon] != ':') {
         return no_name;
     }
     auto begin = line.colon + std::size_t{1};
-    while (is_blank(in[begin])) {
+    while (is_blank(text[begin])) {
         ++begin;
     }
     const auto end = skip_values(in, begin);
     if (end - begin > limits.value) {
         return too_long;
     }
-    if (end + 2 != line.end || in[end] != '\r' || in[end + 1] != '\n') {
+    if (end + 2 != line.end || text[end] != '\r' || text[end + 1] != '\n') {
         return no_value;
     }
-    add_field(fields, in.substr(at, line.colon - at), in.substr(begin, end - begin));
+    add_field(fields, {text + at, line.colon - at}, {text + begin, end - begin});
     return {};
 }
 

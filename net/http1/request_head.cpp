@@ -219,6 +219,9 @@ private:
     // RFC 9112 section 2.3.
     fault read_version() noexcept
     {
+        if (in_.substr(scan_.mark, version_pattern.size()) == "HTTP/1.1\r\n") {  // nearly always
+            scan_.at = scan_.mark + version_pattern.size();
+        }
         for (; scan_.at - scan_.mark < version_pattern.size(); ++scan_.at) {
             if (scan_.at == in_.size()) {
                 return {};

@@ -7,22 +7,20 @@
 namespace net::http2 {
 namespace {
 
-std::uint32_t number_at(const char* bytes, std::size_t size) noexcept
+std::uint32_t byte_at(const char* bytes, unsigned place) noexcept
 {
-    std::uint32_t number = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-        number = number << 8U | static_cast<unsigned char>(bytes[i]);
-    }
-    return number;
+    return static_cast<unsigned char>(bytes[place]);
 }
 
 frame_start read_start(const char* bytes) noexcept
 {
+    const auto stream =
+        byte_at(bytes, 5) << 24U | byte_at(bytes, 6) << 16U | byte_at(bytes, 7) << 8U | byte_at(bytes, 8);
     return {
-        number_at(bytes, 3),
-        static_cast<frame_type>(number_at(bytes + 3, 1)),
-        number_at(bytes + 4, 1),
-        static_cast<std::int32_t>(number_at(bytes + 5, 4) & 0x7fffffffU)
+        byte_at(bytes, 0) << 16U | byte_at(bytes, 1) << 8U | byte_at(bytes, 2),
+        static_cast<frame_type>(byte_at(bytes, 3)),
+        byte_at(bytes, 4),
+        static_cast<std::int32_t>(stream & 0x7fffffffU)
     };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace net::http2 {
 namespace {
@@ -18,18 +19,18 @@ constexpr std::size_t longest_type = 256;
 constexpr std::array<std::string_view, 7>
     harmless{"a2a-", "accept", "cache-control", "content-", "grpc-", "mcp-protocol-version", "user-agent"};
 
-bool begins(std::string_view text, std::string_view word) noexcept
+// Gives where the next bytes belong.
+char* put(char* to, std::string_view bytes) noexcept
 {
-    return core::equal_ignoring_case(text.substr(0, word.size()), word);
+    return to + bytes.copy(to, bytes.size());
 }
 
 }  // namespace
 
 void head_builder::begin(kind of)
 {
-    text_.clear();
-    text_.reserve(usual_text);
-    lines_.clear();
+    clear_text();
+    text_.resize(std::max(text_.capacity(), usual_text));
     method_.clear();
     target_.clear();
     authority_.clear();
@@ -80,8 +81,7 @@ void head_builder::add_pseudo(std::string_view name, std::string_view value)
     } else if (name == ":status") {
         of_ = kind::answer;
         interim_ = value.starts_with('1');
-        text_.append("HTTP/1.1 ").append(value).append(" ");
-        end_first_line();
+        add_first_line("HTTP/1.1", value, {});
     }
 }
 
@@ -93,26 +93,53 @@ void head_builder::begin_request()
     if (!connects && !target_.starts_with('/') && target_ != "*") {
         fault_ = "a path that is none";
     }
-    text_.append(method_).append(" ").append(connects ? "*" : target_).append(" HTTP/1.1");
-    end_first_line();
+    add_first_line(method_, connects ? "*" : std::string_view{target_}, "HTTP/1.1");
     if (!authority_.empty()) {
         add_line("host", authority_);
     }
 }
 
-void head_builder::end_first_line()
+char* head_builder::take_room(std::size_t size)
 {
-    text_.append("\r\n");
-    lines_.push_back({.colon = 0, .end = static_cast<std::uint32_t>(text_.size())});
+    if (text_.size() - used_ < size) {
+        text_.resize(used_ + std::max(size, used_));
+    }
+    return text_.data() + std::exchange(used_, used_ + size);
+}
+
+void head_builder::add_first_line(std::string_view one, std::string_view two, std::string_view three)
+{
+    auto* at = take_room(one.size() + two.size() + three.size() + 4);
+    at = put(put(at, one), " ");
+    at = put(put(at, two), " ");
+    put(put(at, three), "\r\n");
+    lines_.push_back({.colon = 0, .end = static_cast<std::uint32_t>(used_)});
 }
 
 void head_builder::add_line(std::string_view name, std::string_view value)
 {
-    const auto colon = text_.size() + name.size();
-    text_.append(name).append(": ").append(value).append("\r\n");
+    const auto colon = used_ + name.size();
+    auto* at = take_room(name.size() + value.size() + 4);
+    at = put(put(at, name), ": ");
+    put(put(at, value), "\r\n");
     if (of_ != kind::trailers) {
-        lines_.push_back({static_cast<std::uint32_t>(colon), static_cast<std::uint32_t>(text_.size())});
+        lines_.push_back({static_cast<std::uint32_t>(colon), static_cast<std::uint32_t>(used_)});
     }
+}
+
+// But for trailers the text ends with an empty line.
+void head_builder::end_head()
+{
+    if (of_ != kind::trailers) {
+        put(take_room(2), "\r\n");
+    }
+    text_.resize(used_);
+}
+
+void head_builder::clear_text() noexcept
+{
+    used_ = 0;
+    lines_.clear();
 }
 
 void head_builder::add_field(std::string_view name, std::string_view value)
@@ -139,6 +166,7 @@ void head_builder::add_field(std::string_view name, std::string_view value)
 std::optional<core::error> head_builder::finish(bool last)
 {
     if (of_ == kind::trailers) {
+        end_head();
         return std::nullopt;
     }
     if (of_ == kind::request) {
@@ -150,8 +178,8 @@ std::optional<core::error> head_builder::finish(bool last)
             return core::caller_error(core::errc::header_too_large, "the header list is over the limit");
         }
         if (fault_ != nullptr) {
+            clear_text();
             text_.clear();
-            lines_.clear();
             return core::caller_error(core::errc::bad_request, fault_);
         }
         if (!cookies_.empty()) {
@@ -165,7 +193,7 @@ std::optional<core::error> head_builder::finish(bool last)
             add_line("content-length", "0");
         }
     }
-    text_.append("\r\n");
+    end_head();
     return std::nullopt;
 }
 
@@ -186,16 +214,16 @@ void head_builder::keep_least()
         }
         begin = line.end;
     }
-    text_.clear();
-    lines_.clear();
+    clear_text();
     begin_request();
     if (!content_type_.empty()) {
         add_line("content-type", content_type_);
     }
-    text_.append("\r\n");
     if (fault_ != nullptr) {
+        clear_text();
         text_.clear();
-        lines_.clear();
+    } else {
+        end_head();
     }
 }
 
@@ -225,40 +253,40 @@ bool is_secret(std::string_view name, field_name id, role of) noexcept
     }
     if (of == role::client) {
         return std::none_of(harmless.begin(), harmless.end(), [name](std::string_view known) {
-            return begins(name, known);
+            return name.starts_with(known);
         });
     }
     // Names that an agent has chosen for a credential.
     for (std::size_t at = 0; at < name.size(); ++at) {
         const auto rest = name.substr(at);
-        switch (core::lower(rest.front())) {
+        switch (rest.front()) {
             case 'a':
-                if (begins(rest, "auth") || begins(rest, "assertion")) {
+                if (rest.starts_with("auth") || rest.starts_with("assertion")) {
                     return true;
                 }
                 break;
             case 'c':
-                if (begins(rest, "cookie") || begins(rest, "credential")) {
+                if (rest.starts_with("cookie") || rest.starts_with("credential")) {
                     return true;
                 }
                 break;
             case 'k':
-                if (begins(rest, "key")) {
+                if (rest.starts_with("key")) {
                     return true;
                 }
                 break;
             case 'p':
-                if (begins(rest, "password")) {
+                if (rest.starts_with("password")) {
                     return true;
                 }
                 break;
             case 's':
-                if (begins(rest, "secret") || begins(rest, "session")) {
+                if (rest.starts_with("secret") || rest.starts_with("session")) {
                     return true;
                 }
                 break;
             case 't':
-                if (begins(rest, "token")) {
+                if (rest.starts_with("token")) {
                     return true;
                 }
                 break;

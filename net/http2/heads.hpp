@@ -51,13 +51,17 @@ private:
     void add_pseudo(std::string_view name, std::string_view value);
     void add_field(std::string_view name, std::string_view value);
     void add_line(std::string_view name, std::string_view value);
-    void end_first_line();
+    void add_first_line(std::string_view one, std::string_view two, std::string_view three);
     void begin_request();
+    void end_head();
     void keep_type(std::string_view value);
     void keep_least();
+    void clear_text() noexcept;
+    char* take_room(std::size_t size);
 
     const http1::head_limits& limits_;
-    std::string text_;
+    std::string text_;  // with room for more
+    std::size_t used_ = 0;
     http1::line_ends lines_;
     std::string method_;
     std::string target_;
@@ -74,7 +78,8 @@ private:
 };
 
 // Fields that HPACK must not index, since a stranger on the same connection could guess them byte by byte (RFC 7541 section 7.1).
-// A configuration may name an agent's credential anything: of requests, only fields that are known to be none are indexed.
+// A configuration may name an agent's credential anything: of requests, only fields that are known to be none are indexed. `name` is in lower
+// case.
 bool is_secret(std::string_view name, http1::field_name id, role of) noexcept;
 
 // Fields that mean nothing in HTTP/2, or that pseudo fields replace (RFC 9113 section 8.2.2).
@@ -83,7 +88,11 @@ bool belongs_to_http1(http1::field_name id, std::string_view value) noexcept;
 // The first line of a head, without its CRLF; `text` begins with the fields then.
 inline std::string_view take_line(std::string_view& text) noexcept
 {
-    const auto end = std::min(text.find("\r\n"), text.size());
+    auto end = text.find('\r');
+    while (end < text.size() && !text.substr(end).starts_with("\r\n")) {
+        end = text.find('\r', end + 1);
+    }
+    end = std::min(end, text.size());
     const auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 2, text.size()));
     return line;
@@ -95,6 +104,16 @@ struct request_line {
     std::string_view target;
 };
 request_line split_request_line(std::string_view line) noexcept;
+
+// What follows the colon, without the white space around it, which is one space as a rule.
+inline std::string_view value_after(std::string_view line, std::size_t colon) noexcept
+{
+    constexpr char space = ' ';
+    const auto* const text = line.data() + colon + 1;
+    const auto size = line.size() - colon - 1;
+    const bool usual = size > 1 && text[0] == space && text[1] > space && text[size - 1] > space;
+    return usual ? std::string_view{text + 1, size - 1} : core::trim({text, size});
+}
 
 // Calls `each(name, value, id)` for the fields of `lines`, whose names it puts into lower case. An empty line ends them.
 template <class Each>
@@ -109,7 +128,7 @@ void for_each_field(char* lines, const char* end, Each each)
         }
         http1::lower_name(lines, colon);
         const auto name = line.substr(0, colon);
-        each(name, core::trim(line.substr(colon + 1)), http1::lookup_field(name));
+        each(name, value_after(line, colon), http1::lookup_field(name));
         lines += rest.data() - lines;
     }
 }

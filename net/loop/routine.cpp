@@ -2,6 +2,7 @@
 
 #include <array>
 #include <new>
+#include <utility>
 
 namespace net::frame_pool {
 namespace {
@@ -14,69 +15,62 @@ namespace {
 
 #ifndef CARDEA_NO_FRAME_POOL
 
-constexpr std::size_t step = 64;
-constexpr std::size_t classes = 128;            // frames of up to 8 KiB: that of a whole call is over 4 KiB
+constexpr std::size_t step = 32;                // a call has a dozen frames
+constexpr std::size_t classes = 256;            // frames of up to 8 KiB: that of a whole call is over 4 KiB
 constexpr std::size_t kept_bytes = 512 * 1024;  // of each class: as many frames of 2 KiB as 256 streams have
 
 struct free_frame {
     free_frame* next;
 };
 
-class free_lists {
-public:
-    free_lists()
-    {
-        for (std::size_t i = 0; i < classes; ++i) {
-            lists_[i].room = kept_bytes / ((i + 1) * step);
-        }
-    }
-    free_lists(const free_lists&) = delete;
-    free_lists& operator=(const free_lists&) = delete;
-    ~free_lists()
-    {
-        for (auto& each : lists_) {
-            while (each.first != nullptr) {
-                ::operator delete(pop(each));
-            }
-            each.room = 0;  // the thread ends: what comes back now is not kept
-        }
-    }
-
-    void* take(std::size_t size_class)
-    {
-        auto& list = lists_[size_class];
-        return list.first == nullptr ? ::operator new((size_class + 1) * step) : pop(list);
-    }
-
-    void give(void* frame, std::size_t size_class) noexcept
-    {
-        auto& list = lists_[size_class];
-        if (list.room == 0) {
-            ::operator delete(frame);
-            return;
-        }
-        list.first = new (frame) free_frame{list.first};
-        --list.room;
-    }
-
-private:
-    struct list {
-        free_frame* first = nullptr;
-        std::size_t room = 0;  // for so many more
-    };
-
-    static void* pop(list& from) noexcept
-    {
-        auto* frame = from.first;
-        from.first = frame->next;
-        ++from.room;
-        return frame;
-    }
-
-    std::array<list, classes> lists_{};
+struct free_list {
+    free_frame* first;
+    std::size_t size;
 };
 
-thread_local free_lists of_this_thread;
+constexpr auto most_kept = [] {
+    std::array<std::size_t, classes> most{};
+    for (std::size_t i = 0; i < classes; ++i) {
+        most[i] = kept_bytes / ((i + 1) * step);
+    }
+    return most;
+}();
+
+// Without a constructor and a destructor: an access costs nothing else.
+constinit thread_local std::array<free_list, classes> lists{};
+
+struct end_of_thread {
+    end_of_thread() = default;
+    end_of_thread(const end_of_thread&) = delete;
+    end_of_thread& operator=(const end_of_thread&) = delete;
+    ~end_of_thread()
+    {
+        for (auto& each : lists) {
+            while (each.first != nullptr) {
+                ::operator delete(std::exchange(each.first, each.first->next));
+            }
+            each.size = kept_bytes;  // what comes back now is not kept
+        }
+    }
+    void await() noexcept {}
+};
+thread_local end_of_thread cleaner;
+
+[[gnu::noinline]] void* make(std::size_t size_class)
+{
+    return ::operator new((size_class + 1) * step);
+}
+
+// No list has a frame before this.
+[[gnu::noinline]] void give_first(void* frame, free_list& to, std::size_t most) noexcept
+{
+    if (to.size >= most) {
+        ::operator delete(frame);
+        return;
+    }
+    cleaner.await();
+    to = {new (frame) free_frame{nullptr}, 1};
+}
 
 #endif
 
@@ -87,7 +81,14 @@ void* take(std::size_t size)
 #ifndef CARDEA_NO_FRAME_POOL
     const auto size_class = (size - 1) / step;
     if (size_class < classes) {
-        return of_this_thread.take(size_class);
+        auto& list = lists[size_class];
+        auto* const frame = list.first;
+        if (frame == nullptr) {
+            return make(size_class);
+        }
+        list.first = frame->next;
+        --list.size;
+        return frame;
     }
 #endif
     return ::operator new(size);
@@ -98,8 +99,15 @@ void give(void* frame, [[maybe_unused]] std::size_t size) noexcept
 #ifndef CARDEA_NO_FRAME_POOL
     const auto size_class = (size - 1) / step;
     if (size_class < classes) {
-        of_this_thread.give(frame, size_class);
-        return;
+        auto& list = lists[size_class];
+        if (list.first == nullptr) {
+            return give_first(frame, list, most_kept[size_class]);
+        }
+        if (list.size < most_kept[size_class]) {
+            list.first = new (frame) free_frame{list.first};
+            ++list.size;
+            return;
+        }
     }
 #endif
     ::operator delete(frame);
