@@ -27,6 +27,22 @@ constexpr std::array<std::uint8_t, 256> letter_values = [] {
     return values;
 }();
 
+// For each of four letters, its bits where they stand in the three bytes, the first lowest; `bad_letter` for any other byte.
+constexpr std::uint32_t bad_letter = 1U << 24U;
+
+constexpr std::array<std::array<std::uint32_t, 256>, 4> bits_of_four = [] {
+    std::array<std::array<std::uint32_t, 256>, 4> table{};
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+        const std::uint32_t value = letter_values[byte];
+        const bool good = value != no_letter;
+        table[0][byte] = good ? value << 2U : bad_letter;
+        table[1][byte] = good ? value >> 4U | (value & 0x0FU) << 12U : bad_letter;
+        table[2][byte] = good ? value >> 2U << 8U | (value & 0x03U) << 22U : bad_letter;
+        table[3][byte] = good ? value << 16U : bad_letter;
+    }
+    return table;
+}();
+
 // Two letters for each twelve bits: half of the steps.
 constexpr std::array<std::array<char, 2>, 4096> letter_pairs = [] {
     std::array<std::array<char, 2>, 4096> pairs{};
@@ -41,11 +57,13 @@ const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 
 // The base64 of twice twelve bytes at a time, as long as 28 can be read; `from` and `to` go on. A shuffle spreads the bytes, two
 // multiplications cut them, and what a table has for each range of letters is added.
-[[gnu::target("avx2")]] void put_wide_base64(const unsigned char*& from, const unsigned char* end, char*& to) noexcept
+[[gnu::target("avx2")]] void put_wide_base64(const unsigned char*& from_at, const unsigned char* end, char*& to_at) noexcept
 {
+    const auto* from = from_at;
+    char* to = to_at;
     const auto spread = _mm256_broadcastsi128_si256(_mm_set_epi8(10, 11, 9, 10, 7, 8, 6, 7, 4, 5, 3, 4, 1, 2, 0, 1));
     const auto ranges =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -19, -16, 65, 0, 0));
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(65, 71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -19, -16, 0, 0));
     for (; end - from >= 28; from += 24, to += 32) {
         const auto first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
         const auto second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 12));
@@ -55,11 +73,13 @@ const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
         const auto even =
             _mm256_mullo_epi16(_mm256_and_si256(all, _mm256_set1_epi32(0x003F03F0)), _mm256_set1_epi32(0x01000010));
         const auto values = _mm256_or_si256(odd, even);
-        const auto capital = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(26), values), _mm256_set1_epi8(13));
-        const auto range = _mm256_or_si256(_mm256_subs_epu8(values, _mm256_set1_epi8(51)), capital);
+        const auto small = _mm256_cmpgt_epi8(values, _mm256_set1_epi8(25));  // -1 from the small letters on
+        const auto range = _mm256_sub_epi8(_mm256_subs_epu8(values, _mm256_set1_epi8(51)), small);
         const auto out = _mm256_add_epi8(_mm256_shuffle_epi8(ranges, range), values);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), out);
     }
+    from_at = from;
+    to_at = to;
 }
 #endif
 
@@ -157,28 +177,25 @@ char* put_from_base64(char* to, std::string_view text) noexcept
         return nullptr;
     }
     const auto* from = reinterpret_cast<const unsigned char*>(text.data());
-    const auto* const values = letter_values.data();
-    std::uint32_t bad = 0;
+    std::uint32_t all = 0;
     for (auto left = text.size() / 4; left > 0; --left, from += 4, to += 3) {
-        const std::uint32_t a = values[from[0]];
-        const std::uint32_t b = values[from[1]];
-        const std::uint32_t c = values[from[2]];
-        const std::uint32_t d = values[from[3]];
-        bad |= a | b | c | d;
-        to[0] = static_cast<char>(a << 2U | b >> 4U);
-        to[1] = static_cast<char>(b << 4U | c >> 2U);
-        to[2] = static_cast<char>(c << 6U | d);
+        const auto bytes = bits_of_four[0].data()[from[0]] | bits_of_four[1].data()[from[1]] |
+                           bits_of_four[2].data()[from[2]] | bits_of_four[3].data()[from[3]];
+        all |= bytes;
+        to[0] = static_cast<char>(bytes);
+        to[1] = static_cast<char>(bytes >> 8U);
+        to[2] = static_cast<char>(bytes >> 16U);
     }
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < text.size() % 4; ++i) {
-        const std::uint32_t value = values[from[i]];
-        bad |= value;
+        const std::uint32_t value = letter_values[from[i]];
+        all |= value == no_letter ? bad_letter : 0;
         bits = bits << 6U | value;
         if (i > 0) {
             *to++ = static_cast<char>(bits >> (6 - 2 * i));
         }
     }
-    return (bad & 0xC0U) == 0 ? to : nullptr;
+    return (all & bad_letter) == 0 ? to : nullptr;
 }
 
 }  // namespace core
