@@ -98,27 +98,36 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
     if (form_ == form::nothing || form_ == form::http) {
         return part;
     }
+    bool works = part.last;
+    std::string_view whole;  // what is converted at once need not be kept
     for (const auto& each : part.body) {
-        text_ += bytes_of(each);
+        const auto piece = bytes_of(each);
+        if (form_ == form::events) {
+            works = works || piece.find('\n') != piece.npos || piece.find('\r') != piece.npos;  // else it is only kept
+            events_->feed(piece);
+        } else if (part.last && piece.size() == part.body.size() && text_.empty() && piece.size() <= converted_at_once) {
+            whole = piece;
+        } else {
+            text_ += piece;
+        }
     }
-    // An event without its end is only kept.
-    const bool ends = text_.find('\n') != text_.npos || text_.find('\r') != text_.npos;
-    const bool works = part.last || (form_ == form::events && ends);
     if (works && terms_.elsewhere != nullptr && held() > converted_at_once) {
         if (!share_.set(held())) {
             return core::gateway_error(errc::overloaded, "bodies");
         }
-        put_off_ = std::make_unique<net::answer_part>(part);
+        put_off_ = std::make_unique<net::answer_part>();
+        put_off_->last = part.last;
         return net::answer_part{};
     }
-    return converted(convert(part.last), part.last);
+    auto done = works ? convert(part.last, whole.empty() ? text_ : whole) : core::result<>{};
+    return converted(std::move(done), part.last);
 }
 
 net::routine<core::result<net::answer_part>> caller_messages::later()
 {
     const bool messages = form_ == form::messages;
     core::result<> done;
-    std::function<void()> work = [&] { done = messages ? see(*put_off_) : convert(put_off_->last); };
+    std::function<void()> work = [&] { done = messages ? see(*put_off_) : convert(put_off_->last, text_); };
     work_elsewhere over{*terms_.elsewhere, caller_.owner().get_executor(), std::move(work)};
     co_await over;
     const auto part = std::exchange(put_off_, nullptr);
@@ -129,18 +138,22 @@ net::routine<core::result<net::answer_part>> caller_messages::later()
 }
 
 // Makes messages, or the outcome, of as much of the body as has come. It may run on any thread: nothing else is done meanwhile.
-core::result<> caller_messages::convert(bool last)
+core::result<> caller_messages::convert(bool last, std::string_view text)
 {
     if (form_ == form::events) {
         return read_events(last);
     }
-    if (form_ == form::document && last) {
-        return add_document();
+    if (!last) {
+        return {};
     }
-    if (last) {
-        fail(status_of_json(http_status_, text_, own_, outcome()));
+    core::result<> done;
+    if (form_ == form::failure) {
+        fail(status_of_json(http_status_, text, own_, outcome()));
+    } else if (const auto json = result_in(text); !failure_) {
+        done = add_message(json);
     }
-    return {};
+    std::string{}.swap(text_);
+    return done;
 }
 
 core::result<net::answer_part> caller_messages::converted(core::result<> done, bool last)
@@ -161,36 +174,52 @@ core::result<net::answer_part> caller_messages::converted(core::result<> done, b
 void caller_messages::begin(std::string_view head)
 {
     constexpr std::string_view version = "HTTP/1.1 ";
-    const auto type = value_in(head, "content-type");
+    std::string_view type;
+    for (auto rest = head; !rest.empty();) {
+        const auto line = take_line(rest);
+        if (type.empty() && names(line, "content-type")) {
+            type = value_in(line, "content-type");
+        }
+        outcome_in_head_ = outcome_in_head_ || names(line, "grpc-status");
+    }
     if (net::grpc::media_of(type) == net::grpc::media::grpc) {
         form_ = form::messages;
-        return;
-    }
-    own_ = own_code(value_in(head, "cardea-error"));
-    if (own_ && stays_http(*own_)) {
-        form_ = form::http;
         return;
     }
     http_status_ = 0;
     for (const char digit : head.substr(version.size(), 3)) {
         http_status_ = http_status_ * 10 + static_cast<unsigned>(digit - '0');
     }
-    const bool events = core::equal_ignoring_case(type.substr(0, type.find(';')), "text/event-stream");
-    const bool good = http_status_ < 300 && !own_;
-    form_ = !good ? form::failure : events ? form::events : form::document;
-    if (form_ == form::events) {
-        events_ = std::make_unique<net::sse_splitter>(terms_.limit * 6 + 4096);  // JSON may write a byte as six
-    }
     head_.reserve(head.size() + first_lines.size());
     head_ = first_lines;
     take_line(head);
     while (!head.empty()) {
         const auto line = take_line(head);
-        const bool of_grpc = core::equal_ignoring_case(line.substr(0, 5), "grpc-");  // the outcome is ours to say
-        if (!line.empty() && !of_grpc && !names(line, "content-type") && !names(line, "content-length") &&
-            !names(line, "cache-control")) {
+        if (line.empty()) {
+            break;
+        }
+        const char first = core::lower(line.front());
+        if (first == 'c' && !own_ && names(line, "cardea-error")) {
+            own_ = own_code(value_in(line, "cardea-error"));
+        }
+        const bool of_grpc =
+            first == 'g' && core::equal_ignoring_case(line.substr(0, 5), "grpc-");  // the outcome is ours to say
+        const bool of_body = first == 'c' && (names(line, "content-type") || names(line, "content-length") ||
+                                              names(line, "cache-control"));
+        if (!of_grpc && !of_body) {
             head_.append(line).append("\r\n");
         }
+    }
+    if (own_ && stays_http(*own_)) {
+        form_ = form::http;
+        head_.clear();
+        return;
+    }
+    const bool events = core::equal_ignoring_case(type.substr(0, type.find(';')), "text/event-stream");
+    const bool good = http_status_ < 300 && !own_;
+    form_ = !good ? form::failure : events ? form::events : form::document;
+    if (form_ == form::events) {
+        events_ = std::make_unique<net::sse_splitter>(terms_.limit * 6 + 4096);  // JSON may write a byte as six
     }
 }
 
@@ -225,7 +254,7 @@ core::result<net::answer_part> caller_messages::seen(core::result<> done, const 
     }
     auto out = part;
     const bool is_head_alone = part.last && part.body.size() == 0 && part.trailers.empty();
-    if (!is_head_alone && !value_in(part.head, "grpc-status").empty()) {
+    if (!is_head_alone && outcome_in_head_) {
         return core::upstream_error(errc::upstream_protocol, "the answer has a grpc-status before its end");
     }
     if (!part.last) {
@@ -332,21 +361,8 @@ core::result<> caller_messages::add_message(std::string_view json)
     return {};
 }
 
-core::result<> caller_messages::add_document()
-{
-    const auto json = result_in(text_);
-    if (failure_) {
-        return {};
-    }
-    auto added = add_message(json);
-    std::string{}.swap(text_);
-    return added;
-}
-
 core::result<> caller_messages::read_events(bool last)
 {
-    events_->feed(text_);
-    give_up(text_);
     while (!failure_) {
         auto event = events_->next();
         if (!event && last) {
@@ -355,7 +371,7 @@ core::result<> caller_messages::read_events(bool last)
         if (!event) {
             break;
         }
-        const auto data = net::sse_data(*event);
+        const auto data = net::take_sse_data(std::move(*event));
         if (!data) {
             commented_ = true;
             continue;

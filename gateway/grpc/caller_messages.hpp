@@ -44,6 +44,10 @@ public:
     core::result<net::answer_part> pass(const net::answer_part& part) override;
     bool puts_off() const noexcept override { return put_off_ != nullptr; }
     net::routine<core::result<net::answer_part>> later() override;
+    bool copies() const noexcept override
+    {
+        return form_ == form::events || form_ == form::document || form_ == form::failure;
+    }
 
     // Ends an answer that cannot go on: with the status of this code, or, if a message is under way, by a cut.
     net::routine<> end(core::errc why);
@@ -86,11 +90,10 @@ private:
     core::result<> see(const net::answer_part& part);
     core::result<> see_piece(std::string_view piece);
     void note(std::string_view message);
-    core::result<> convert(bool last);
+    core::result<> convert(bool last, std::string_view text);
     core::result<net::answer_part> converted(core::result<> done, bool last);
     core::result<> read_events(bool last);
     core::result<> add_message(std::string_view json);
-    core::result<> add_document();
     net::answer_part take(bool last);
     void fail(net::grpc::status with);
     std::string_view result_in(std::string_view json);
@@ -115,6 +118,7 @@ private:
     std::unique_ptr<net::answer_part> put_off_;  // waits for later(); null: none does
     bool commented_ = false;                     // the part had comments, which keep a stream alive
     bool headed_ = false;                        // the head is out
+    bool outcome_in_head_ = false;               // of an agent's answer
     bool open_ = false;                          // a message is out without its end
     bool said_ = false;                          // the outcome too
 };

@@ -20,10 +20,10 @@ constexpr std::size_t beginning = 16 * 1024;
 // A longer text is edited on another thread.
 constexpr std::size_t edited_at_once = 256 * 1024;
 
-// Into a head without its end.
-void set_status(std::string& head, const model::edited_answer& answer)
+// Into a head without its end that has this status.
+void set_status(std::string& head, unsigned status, const model::edited_answer& answer)
 {
-    if (answer.status != 0) {
+    if (answer.status != 0 && answer.status != status) {
         std::string line;
         net::http1::head_writer{line}.status_line(answer.status);
         head.replace(0, head.find("\r\n") + 2, line);
@@ -88,12 +88,17 @@ answer_editor::answer_editor(
 net::routine<core::result<>> answer_editor::edit_whole()
 {
     const auto& head = agent_.head();
-    if (head.body == framing::length && head.content_length > edit_.on().limit && !edit_.on().each) {
-        co_return too_large();
+    if (head.body == framing::length) {
+        if (head.content_length > edit_.on().limit && !edit_.on().each) {
+            co_return too_large();
+        }
+        text_.reserve(std::min(head.content_length, edit_.on().limit));
     }
     std::string as_it_came;
     std::string as_edited;
-    write_fields(as_it_came, body_care::passes);
+    if (!edit_.on().every) {
+        write_fields(as_it_came, body_care::passes);
+    }
     write_fields(as_edited, care());
     has_body_ = agent_.head().body != net::http1::framing::none;
     agent_.side().consume_head();
@@ -142,8 +147,8 @@ net::routine<core::result<>> answer_editor::edit_whole()
         writer_.add_end();
         co_return co_await caller_.send(writer_.take());
     }
-    auto fields = std::move(answer->edited ? as_edited : as_it_came);
-    set_status(fields, *answer);
+    auto fields = std::move(answer->edited || edit_.on().every ? as_edited : as_it_came);
+    set_status(fields, head.status, *answer);
     co_return co_await send_whole(std::move(fields), std::move(answer->text));
 }
 
@@ -231,7 +236,21 @@ net::routine<core::result<>> answer_editor::send_whole(std::string head, std::st
     writer_.add_head(bodiless ? std::nullopt : std::optional<std::uint64_t>{body.size()});
     writer_.add(body);
     writer_.add_end();
-    co_return co_await caller_.send(writer_.take());
+    auto sent = caller_.begin_send(writer_.take());
+    if (!sent) {
+        give_up(body);
+        sent = co_await caller_.end_send();
+    }
+    co_return std::move(*sent);
+}
+
+// Behind begin_send() of a part with this text.
+void answer_editor::give_up(std::string& text)
+{
+    if (caller_.part_is_free()) {
+        drop_text(text);
+        share_.set(events_.held() + edited_.size());
+    }
 }
 
 void answer_editor::write_fields(std::string& text, body_care care) const
@@ -340,7 +359,7 @@ net::routine<core::result<>> answer_editor::edit_events()
             co_return std::move(opening).error();
         }
         if (auto whole = edit_.instead()) {
-            set_status(fields, *whole);
+            set_status(fields, agent_.head().status, *whole);
             co_return co_await send_instead(std::move(fields), std::move(whole->text));
         }
         caller_.scratch() = std::move(fields);
@@ -420,7 +439,14 @@ net::routine<core::result<>> answer_editor::edit_received()
             done = core::gateway_error(errc::overloaded, "bodies");
             continue;
         }
-        if (auto data = net::sse_data(*event)) {
+        std::optional<std::string> data;
+        if (edit_.on().every && event->size() > net::small_block) {
+            auto whole = std::exchange(*event, net::with_sse_data(*event, {}));  // its other lines are kept
+            data = net::take_sse_data(std::move(whole));
+        } else {
+            data = net::sse_data(*event);
+        }
+        if (data) {
             auto answer = co_await edited(std::move(*data));
             if (!answer) {
                 done = std::move(answer).error();
@@ -430,11 +456,16 @@ net::routine<core::result<>> answer_editor::edit_received()
             if (answer->edited && answer->text.empty()) {
                 continue;
             }
-            if (answer->edited) {
+            if (answer->edited || edit_.on().every) {
                 event = net::with_sse_data(*event, answer->text);
             }
         }
-        edited_ += with_event_id(std::move(*event));
+        auto out = with_event_id(std::move(*event));
+        if (edited_.empty()) {
+            edited_ = std::move(out);
+        } else {
+            edited_ += out;
+        }
     }
     if (done && (events_.too_large() || (!says_something && edited_.size() > agent_.settings().limits.sse_event))) {
         done = core::upstream_error(errc::event_too_large);
@@ -475,12 +506,16 @@ net::routine<core::result<>> answer_editor::send_events(std::string text, bool l
     if (writer_.keeps_answers() && writer_.pending() == 0) {
         co_return fits ? core::result<>{} : core::upstream_error(errc::event_too_large);
     }
-    auto sent = co_await caller_.send(writer_.take());
+    auto sent = caller_.begin_send(writer_.take());
+    if (!sent) {
+        give_up(text);
+        sent = co_await caller_.end_send();
+    }
     writer_.wrote();
-    if (sent && !fits) {
+    if (*sent && !fits) {
         co_return core::upstream_error(errc::event_too_large);
     }
-    co_return sent;
+    co_return std::move(*sent);
 }
 
 }  // namespace gateway::relay

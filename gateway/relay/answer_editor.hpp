@@ -53,6 +53,7 @@ private:
     void write_fields(std::string& text, body_care care) const;
     body_care care() const noexcept;
     core::error too_large() const;
+    void give_up(std::string& text);
     net::routine<core::result<>> send_instead(std::string head, std::string body);
     net::routine<core::result<>> send_whole(std::string head, std::string body);
     net::routine<core::result<>> send_events(std::string text, bool last);

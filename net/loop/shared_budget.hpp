@@ -1,4 +1,4 @@
-// Limits that several share: a budget of the whole process and one holder's share of it, and a peer's share of a thread.
+// Limits that several share: a budget of the whole process or of a part of it, one holder's share of it, and a peer's share of a thread.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,10 @@ namespace net {
 // Any thread. On a cache line of its own: every call touches it.
 class alignas(64) shared_budget {
 public:
-    explicit shared_budget(std::uint64_t most) noexcept
-        : most_{most}
+    // `whole`: the budget that this one is a part of, and outlives it; null: none.
+    explicit shared_budget(std::uint64_t most, shared_budget* whole = nullptr) noexcept
+        : most_{most},
+          whole_{whole}
     {
     }
     shared_budget(const shared_budget&) = delete;
@@ -27,15 +29,28 @@ public:
                 return false;
             }
         } while (!taken_.compare_exchange_weak(taken, taken + amount, std::memory_order_relaxed));
+        if (whole_ != nullptr && !whole_->take(amount)) {
+            taken_.fetch_sub(amount, std::memory_order_relaxed);
+            return false;
+        }
         return true;
     }
 
-    void give(std::uint64_t amount) noexcept { taken_.fetch_sub(amount, std::memory_order_relaxed); }
+    void give(std::uint64_t amount) noexcept
+    {
+        taken_.fetch_sub(amount, std::memory_order_relaxed);
+        if (whole_ != nullptr) {
+            whole_->give(amount);
+        }
+    }
+
+    std::uint64_t most() const noexcept { return most_; }
 
     std::uint64_t taken() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
 private:
     const std::uint64_t most_;
+    shared_budget* const whole_;
     std::atomic<std::uint64_t> taken_{0};
 };
 

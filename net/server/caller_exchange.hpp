@@ -114,6 +114,9 @@ public:
     // Whether pass() has put the part off, because it takes long: later() makes it then, before anything else is passed.
     virtual bool puts_off() const noexcept { return false; }
     virtual routine<core::result<answer_part>> later() = 0;
+
+    // Once pass() has returned, nothing of the part that it was given is needed.
+    virtual bool copies() const noexcept { return false; }
 };
 
 // A piece of a request's body.
@@ -211,6 +214,9 @@ public:
         auto passed = filter_->pass(part);
         return filter_->puts_off() ? std::nullopt : try_passed(std::move(passed));
     }
+
+    // After begin_send(): nothing of its part is needed for end_send().
+    bool part_is_free() const noexcept { return filter_ != nullptr && filter_->copies(); }
 
     routine<core::result<>> end_send()
     {

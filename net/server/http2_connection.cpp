@@ -32,6 +32,15 @@ http2::session_settings settings_of(const http2_parts& parts)
     return out;
 }
 
+// Of the bodies that may be held, one connection's streams may hold an eighth, or this if that is more: a caller that takes nothing of its
+// answers leaves room for others.
+constexpr std::uint64_t least_part = 32 * 1024 * 1024;
+
+std::uint64_t part_of(const shared_budget* whole) noexcept
+{
+    return whole == nullptr ? 0 : std::max(whole->most() / 8, least_part);
+}
+
 // So that connections of one age do not end at one time.
 core::steady_time end_of_age(core::steady_time begun, core::duration age)
 {
@@ -47,6 +56,7 @@ core::steady_time end_of_age(core::steady_time begun, core::duration age)
 
 http2_connection::http2_connection(const http2_parts& parts)
     : parts_{parts},
+      bodies_{part_of(parts.settings.bodies), parts.settings.bodies},
       session_{settings_of(parts), *this},
       begun_{parts.owner.now()},
       idle_since_{begun_},
@@ -276,6 +286,9 @@ core::steady_time http2_connection::due() const noexcept
     if (!session_.settled()) {
         due = std::min(due, begun_ + parts_.settings.header_timeout);
     }
+    if (const auto since = session_.head_since()) {
+        due = std::min(due, *since + parts_.settings.header_timeout);
+    }
     if (exchanges_.empty()) {
         const auto idle_until = idle_since_ + parts_.settings.idle_timeout;
         due = std::min(due, ended_idle_ ? idle_until + parts_.settings.header_timeout : idle_until);
@@ -308,11 +321,14 @@ void http2_connection::look_at_clock()
     if (!session_.settled() && begun_ + parts_.settings.header_timeout <= now) {
         session_.fail(reason::settings_timeout);
     }
+    if (const auto since = session_.head_since(); since && *since + parts_.settings.header_timeout <= now) {
+        session_.fail(reason::enhance_your_calm, "a head that does not end");
+    }
     if (const auto idle_until = idle_since_ + parts_.settings.idle_timeout; exchanges_.empty() && idle_until <= now) {
         if (!std::exchange(ended_idle_, true)) {
             session_.end();
         } else if (idle_until + parts_.settings.header_timeout <= now) {
-            parts_.caller.close(/*hard=*/true);  // a head that does not end keeps its stream, and so the session
+            parts_.caller.close(/*hard=*/true);
         }
     }
 }

@@ -65,6 +65,8 @@ public:
     // For exchanges.
     const http2_parts& parts() const noexcept { return parts_; }
     http2::session& session() noexcept { return session_; }
+    // Its own part of those of the settings; null: any number.
+    shared_budget* bodies() noexcept { return parts_.settings.bodies != nullptr ? &bodies_ : nullptr; }
     // Frames are ready, or exchanges to be woken.
     void schedule();
     // Puts what is ready into the output at once.
@@ -101,6 +103,7 @@ private:
     http2_parts parts_;
     std::optional<http2::limit> exceeded_;
     bool failed_ = false;
+    shared_budget bodies_;
     http2::session session_;
     std::string sending_;  // in the socket's hands
     std::vector<std::unique_ptr<http2_exchange>> exchanges_;

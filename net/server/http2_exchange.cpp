@@ -31,7 +31,7 @@ http2_exchange::http2_exchange(http2_connection& of, std::int32_t id, http2::rec
       id_{id},
       incoming_{loop_.buffers()},
       given_{loop_.buffers()},
-      share_{settings_.bodies},
+      share_{of.bodies()},
       pace_{settings_.body_rate, settings_.body_grace},
       head_bytes_{head.text.size()}
 {
@@ -46,6 +46,11 @@ http2_exchange::http2_exchange(http2_connection& of, std::int32_t id, http2::rec
     } else if (!parsed) {
         refused_ = std::move(parsed).error();
     }
+}
+
+shared_budget* http2_exchange::bodies() const noexcept
+{
+    return connection_.bodies();
 }
 
 const client_certificate* http2_exchange::certificate() const noexcept

@@ -54,7 +54,7 @@ public:
     const client_certificate* certificate() const noexcept override;
     std::uint64_t request_bytes() const noexcept override { return head_bytes_ + body_bytes_; }
     std::uint64_t answer_bytes() const noexcept override { return answer_bytes_; }
-    shared_budget* bodies() const noexcept override { return settings_.bodies; }
+    shared_budget* bodies() const noexcept override;
 
     routine<core::result<std::string_view>> read_body(std::uint64_t limit) override;
     core::result<std::string_view> body_at_hand(std::uint64_t limit) override;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <utility>
 
 namespace net {
@@ -25,6 +24,29 @@ std::optional<core::duration> delay_of(std::string_view text) noexcept
     const auto* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, milliseconds);
     return read.ec == std::errc{} && read.ptr == end ? std::optional{core::duration{milliseconds}} : std::nullopt;
+}
+
+// Leaves the event's data alone, which move to the front: each line of them gives up more bytes than the LF that joins it. Its other lines
+// go to `each` before. False: it has none.
+template <class Each>
+bool keep_data(std::string& event, Each&& each)
+{
+    std::size_t size = 0;
+    bool found = false;
+    for (std::string_view rest = event; !rest.empty();) {
+        const auto line = take_sse_line(rest);
+        if (line.name != data_field) {
+            each(line);
+            continue;
+        }
+        if (std::exchange(found, true)) {
+            event[size++] = '\n';
+        }
+        std::copy(line.value.begin(), line.value.end(), event.begin() + static_cast<std::ptrdiff_t>(size));
+        size += line.value.size();
+    }
+    event.resize(size);
+    return found;
 }
 
 }  // namespace
@@ -124,8 +146,15 @@ std::optional<std::string> sse_data(std::string_view event)
     return found;
 }
 
+std::optional<std::string> take_sse_data(std::string event)
+{
+    const bool found = keep_data(event, [](const sse_line&) {});
+    return found ? std::optional{std::move(event)} : std::nullopt;
+}
+
 std::string with_sse_data(std::string_view event, std::string_view data)
 {
+    constexpr std::string_view of_data = "data: ";
     std::string out;
     bool placed = false;
     while (!event.empty()) {
@@ -135,10 +164,11 @@ std::string with_sse_data(std::string_view event, std::string_view data)
             continue;
         }
         if (!placed) {
-            out += "data: ";
-            std::ranges::transform(data, std::back_inserter(out), [](char c) {
-                return c == '\n' || c == '\r' ? ' ' : c;
-            });
+            out.reserve(out.size() + data.size() + event.size() + of_data.size() + 1);
+            out += of_data;
+            const auto begin = static_cast<std::ptrdiff_t>(out.size());
+            out += data;
+            std::replace_if(out.begin() + begin, out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
             out.push_back('\n');
             placed = true;
         }
@@ -172,31 +202,20 @@ std::optional<sse_event> sse_reader::next()
     return std::nullopt;
 }
 
-// The data move to the front of the piece: each line of them gives up more bytes than the LF that joins it.
 sse_event sse_reader::read(std::string piece)
 {
     sse_event event;
-    std::size_t size = 0;
-    bool has_data = false;
-    for (std::string_view rest = piece; !rest.empty();) {
-        const auto [whole, name, value] = take_sse_line(rest);
-        if (name == data_field) {
-            if (std::exchange(has_data, true)) {
-                piece[size++] = '\n';
-            }
-            std::copy(value.begin(), value.end(), piece.begin() + static_cast<std::ptrdiff_t>(size));
-            size += value.size();
-        } else if (name == "event") {
-            event.type = value;
-        } else if (name == "id" && is_id(value)) {
-            last_id_ = value;
-        } else if (name == "retry") {
-            if (const auto asked = delay_of(value)) {
+    keep_data(piece, [&](const sse_line& line) {
+        if (line.name == "event") {
+            event.type = line.value;
+        } else if (line.name == "id" && is_id(line.value)) {
+            last_id_ = line.value;
+        } else if (line.name == "retry") {
+            if (const auto asked = delay_of(line.value)) {
                 retry_ = asked;
             }
         }
-    }
-    piece.resize(size);
+    });
     event.data = std::move(piece);
     return event;
 }

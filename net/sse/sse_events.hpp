@@ -59,6 +59,9 @@ sse_line take_sse_line(std::string_view& rest);
 // The event's data: its `data` lines, joined with LF, a last line that is not ended included. Nothing: it has none.
 std::optional<std::string> sse_data(std::string_view event);
 
+// The same within the event's own bytes, which may be megabytes.
+std::optional<std::string> take_sse_data(std::string event);
+
 // The event with other data instead of its own, which is JSON, on one line: two SDKs read no more than that. All other lines stay.
 std::string with_sse_data(std::string_view event, std::string_view data);
 

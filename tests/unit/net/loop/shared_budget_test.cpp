@@ -31,6 +31,25 @@ TEST_CASE("a budget gives what it has, not one more, and takes back what a share
     CHECK(net::budget_share{nullptr}.set(~std::uint64_t{0}));
 }
 
+TEST_CASE("a part of a budget gives no more than its own nor than the whole has, and gives back to both")
+{
+    net::shared_budget whole{100};
+    {
+        net::shared_budget part{60, &whole};
+        net::budget_share mine{&part};
+        CHECK_FALSE(mine.set(61));
+        CHECK(whole.taken() == 0);
+        CHECK(mine.set(60));
+        CHECK(whole.taken() == 60);
+        CHECK(mine.set(59));
+        CHECK(whole.take(41));
+        CHECK_FALSE(mine.set(60));
+        CHECK(part.taken() == 59);
+        CHECK(whole.taken() == 100);
+    }
+    CHECK(whole.taken() == 41);
+}
+
 TEST_CASE("threads that take and give at the same time never have more than there is")
 {
     net::shared_budget budget{3};

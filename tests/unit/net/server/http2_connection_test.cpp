@@ -43,6 +43,9 @@ public:
             co_await wait(caller);
         } else if (target == "/cut") {
             co_await cut(caller);
+        } else if (target.starts_with("/hold/")) {
+            auto& share = shares.emplace_back(std::make_unique<net::budget_share>(caller.bodies()));
+            co_await answer(caller, share->set(std::stoull(target.substr(6))) ? 200 : 503, "");
         } else if (target == "/throw") {
             throw std::runtime_error{"a bug"};
         } else {
@@ -64,6 +67,7 @@ public:
     std::string abuse;
     std::vector<std::string> problems;
     net::signal release;
+    std::vector<std::unique_ptr<net::budget_share>> shares;
 
 private:
     net::routine<> answer(net::caller_exchange& caller, unsigned status, std::string body)
@@ -294,6 +298,37 @@ TEST_CASE("Requests of one connection are served side by side and answered in an
     CHECK(rig.bodies[1] == "body");
     CHECK(rig.until([&] { return rig.streams == 0; }));
     CHECK(rig.counters.connections == 1);
+}
+
+TEST_CASE("The streams of a connection hold an eighth of all bodies between them, or 32 MiB if that is more")
+{
+    constexpr std::uint64_t least = 32 * 1024 * 1024;
+    for (const std::uint64_t most : {least / 2, 4 * least, 16 * least}) {
+        CAPTURE(most);
+        net::shared_budget whole{most};
+        auto settings = usual_settings();
+        settings.bodies = &whole;
+        caller_rig rig{settings};
+        const auto part = std::min(std::max(most / 8, least), most);
+        const auto hold = [](unsigned stream, std::uint64_t bytes) {
+            return raw::headers_frame(stream, raw::get("/hold/" + std::to_string(bytes)));
+        };
+        rig.send(raw::client_start() + hold(1, part - 1) + hold(3, 2) + hold(5, 1) + hold(7, 1));
+        REQUIRE(rig.until_ends("end 7"));
+        for (const auto& [stream, fits] : {std::pair{1U, true}, {3U, false}, {5U, true}, {7U, false}}) {
+            CHECK(rig.heads[stream].starts_with(fits ? ":status: 200" : ":status: 503"));
+        }
+        CHECK(whole.taken() == part);
+        {
+            caller_rig other{settings};
+            other.send(raw::client_start() + hold(1, 1));
+            REQUIRE(other.until_ends("end 1"));
+            CHECK(other.heads[1].starts_with(most > part ? ":status: 200" : ":status: 503"));
+            other.handler.shares.clear();
+        }
+        rig.handler.shares.clear();
+        CHECK(whole.taken() == 0);
+    }
 }
 
 TEST_CASE("A whole body passes the window, and one over the limit is refused on its stream alone")

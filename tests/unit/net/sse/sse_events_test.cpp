@@ -104,6 +104,7 @@ TEST_CASE("the data of an event are its data lines and nothing else")
     for (const auto& each : rows) {
         CAPTURE(each.event);
         CHECK(net::sse_data(each.event) == each.data);
+        CHECK(net::take_sse_data(std::string{each.event}) == each.data);
     }
 }
 
