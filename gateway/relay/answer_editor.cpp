@@ -100,7 +100,8 @@ net::routine<core::result<>> answer_editor::edit_whole()
         write_fields(as_it_came, body_care::passes);
     }
     write_fields(as_edited, care());
-    has_body_ = agent_.head().body != net::http1::framing::none;
+    has_body_ = head.body != net::http1::framing::none;
+    const auto status = head.status;
     agent_.side().consume_head();
     const bool bodiless = agent_.side().body_done() && !edit_.on().every;  // to HEAD
     bool looked = false;
@@ -148,7 +149,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
         co_return co_await caller_.send(writer_.take());
     }
     auto fields = std::move(answer->edited || edit_.on().every ? as_edited : as_it_came);
-    set_status(fields, head.status, *answer);
+    set_status(fields, status, *answer);
     co_return co_await send_whole(std::move(fields), std::move(answer->text));
 }
 
