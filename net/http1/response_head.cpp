@@ -60,6 +60,10 @@ public:
             return {};
         }
         if (scan_.where == stage::start) {
+            constexpr std::string_view usual = "HTTP/1.1 200 ";
+            if (in_.starts_with(usual)) {
+                scan_.at = usual.size();
+            }
             for (; scan_.at < status_pattern.size(); ++scan_.at) {
                 if (scan_.at == in_.size()) {
                     return {};

@@ -29,8 +29,9 @@ enum class frame_type : std::uint8_t {
     window_update,
     continuation,
 };
-inline constexpr unsigned end_stream_flag = 1;  // of DATA and HEADERS
-inline constexpr unsigned ack_flag = 1;         // of SETTINGS and PING
+inline constexpr unsigned end_stream_flag = 1;   // of DATA and HEADERS
+inline constexpr unsigned ack_flag = 1;          // of SETTINGS and PING
+inline constexpr unsigned end_headers_flag = 4;  // of HEADERS and CONTINUATION
 
 // RFC 9113 section 4.1.
 struct frame_start {
@@ -59,6 +60,7 @@ public:
     };
     // `input` is not empty.
     part next(std::string_view input) noexcept;
+    bool within_frame() const noexcept { return left_ > 0; }
 
 private:
     static constexpr std::size_t head = 9;

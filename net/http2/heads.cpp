@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <tuple>
 #include <utility>
 
 namespace net::http2 {
@@ -18,6 +20,104 @@ constexpr std::size_t longest_type = 256;
 // Beginnings of names of requests' fields that carry no credential.
 constexpr std::array<std::string_view, 7>
     harmless{"a2a-", "accept", "cache-control", "content-", "grpc-", "mcp-protocol-version", "user-agent"};
+
+bool is_of_http1(field_name id) noexcept
+{
+    switch (id) {
+        case field_name::connection:
+        case field_name::host:
+        case field_name::http2_settings:
+        case field_name::keep_alive:
+        case field_name::proxy_connection:
+        case field_name::te:
+        case field_name::transfer_encoding:
+        case field_name::upgrade:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool carries_credential(field_name id) noexcept
+{
+    switch (id) {
+        case field_name::api_key:
+        case field_name::authorization:
+        case field_name::cardea:
+        case field_name::cookie:
+        case field_name::proxy_authorization:
+        case field_name::set_cookie:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// Names that an agent has chosen for a credential.
+bool sounds_secret(std::string_view name) noexcept
+{
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const auto rest = name.substr(at);
+        switch (rest.front()) {
+            case 'a':
+                if (rest.starts_with("auth") || rest.starts_with("assertion")) {
+                    return true;
+                }
+                break;
+            case 'c':
+                if (rest.starts_with("cookie") || rest.starts_with("credential")) {
+                    return true;
+                }
+                break;
+            case 'k':
+                if (rest.starts_with("key")) {
+                    return true;
+                }
+                break;
+            case 'p':
+                if (rest.starts_with("password")) {
+                    return true;
+                }
+                break;
+            case 's':
+                if (rest.starts_with("secret") || rest.starts_with("session")) {
+                    return true;
+                }
+                break;
+            case 't':
+                if (rest.starts_with("token")) {
+                    return true;
+                }
+                break;
+            default:
+                break;
+        }
+    }
+    return false;
+}
+
+field_facts look_up(std::string_view name) noexcept
+{
+    const auto id = http1::lookup_field(name);
+    const bool known = id != field_name::other;
+    const auto begins = [name](std::string_view word) { return name.starts_with(word); };
+    const bool secret = carries_credential(id);
+    return {
+        .id = id,
+        .of_http1 = is_of_http1(id),
+        .secret_of_requests = known ? secret : std::none_of(harmless.begin(), harmless.end(), begins),
+        .secret_of_answers = known ? secret : sounds_secret(name)
+    };
+}
+
+// The facts of names that came lately: heads of one kind are alike.
+struct seen_name {
+    std::array<char, 30> written{};
+    std::array<char, 30> lowered{};
+    std::uint8_t size = 0;
+    field_facts facts;
+};
+constinit thread_local std::array<seen_name, 64> seen_names{};
 
 // Gives where the next bytes belong.
 char* put(char* to, std::string_view bytes) noexcept
@@ -236,83 +336,25 @@ void head_builder::rest()
     }
 }
 
-bool is_secret(std::string_view name, field_name id, role of) noexcept
+field_facts facts_of(char* name, std::size_t size) noexcept
 {
-    switch (id) {
-        case field_name::api_key:
-        case field_name::authorization:
-        case field_name::cardea:
-        case field_name::cookie:
-        case field_name::proxy_authorization:
-        case field_name::set_cookie:
-            return true;
-        case field_name::other:
-            break;
-        default:
-            return false;
+    if (size == 0 || size > std::tuple_size_v<decltype(seen_name::written)>) {
+        http1::lower_name(name, size);
+        return look_up({name, size});
     }
-    if (of == role::client) {
-        return std::none_of(harmless.begin(), harmless.end(), [name](std::string_view known) {
-            return name.starts_with(known);
-        });
+    const auto first = static_cast<unsigned char>(name[0]);
+    const auto last = static_cast<unsigned char>(name[size - 1]);
+    auto& seen = seen_names.data()[(size + first * 29U + last * 37U) % seen_names.size()];
+    if (seen.size != size || std::memcmp(seen.written.data(), name, size) != 0) {
+        std::copy_n(name, size, seen.written.data());
+        http1::lower_name(name, size);
+        std::copy_n(name, size, seen.lowered.data());
+        seen.size = static_cast<std::uint8_t>(size);
+        seen.facts = look_up({name, size});
+    } else {
+        std::copy_n(seen.lowered.data(), size, name);
     }
-    // Names that an agent has chosen for a credential.
-    for (std::size_t at = 0; at < name.size(); ++at) {
-        const auto rest = name.substr(at);
-        switch (rest.front()) {
-            case 'a':
-                if (rest.starts_with("auth") || rest.starts_with("assertion")) {
-                    return true;
-                }
-                break;
-            case 'c':
-                if (rest.starts_with("cookie") || rest.starts_with("credential")) {
-                    return true;
-                }
-                break;
-            case 'k':
-                if (rest.starts_with("key")) {
-                    return true;
-                }
-                break;
-            case 'p':
-                if (rest.starts_with("password")) {
-                    return true;
-                }
-                break;
-            case 's':
-                if (rest.starts_with("secret") || rest.starts_with("session")) {
-                    return true;
-                }
-                break;
-            case 't':
-                if (rest.starts_with("token")) {
-                    return true;
-                }
-                break;
-            default:
-                break;
-        }
-    }
-    return false;
-}
-
-bool belongs_to_http1(field_name id, std::string_view value) noexcept
-{
-    switch (id) {
-        case field_name::connection:
-        case field_name::host:
-        case field_name::http2_settings:
-        case field_name::keep_alive:
-        case field_name::proxy_connection:
-        case field_name::transfer_encoding:
-        case field_name::upgrade:
-            return true;
-        case field_name::te:
-            return !core::equal_ignoring_case(value, "trailers");
-        default:
-            return false;
-    }
+    return seen.facts;
 }
 
 request_line split_request_line(std::string_view line) noexcept

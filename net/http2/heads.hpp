@@ -77,13 +77,18 @@ private:
     const char* fault_ = nullptr;  // a rule that is broken; a literal
 };
 
-// Fields that HPACK must not index, since a stranger on the same connection could guess them byte by byte (RFC 7541 section 7.1).
-// A configuration may name an agent's credential anything: of requests, only fields that are known to be none are indexed. `name` is in lower
-// case.
-bool is_secret(std::string_view name, http1::field_name id, role of) noexcept;
-
-// Fields that mean nothing in HTTP/2, or that pseudo fields replace (RFC 9113 section 8.2.2).
-bool belongs_to_http1(http1::field_name id, std::string_view value) noexcept;
+// What a session knows of a field that it sends, by its name.
+struct field_facts {
+    http1::field_name id = http1::field_name::other;
+    // It means nothing in HTTP/2, or pseudo fields replace it (RFC 9113 section 8.2.2); `te` may stay for one of its values.
+    bool of_http1 = false;
+    // HPACK must not index it, since a stranger on the same connection could guess it byte by byte (RFC 7541 section 7.1).
+    // A configuration may name an agent's credential anything: of requests, only fields that are known to be none are indexed.
+    bool secret_of_requests = true;
+    bool secret_of_answers = true;
+};
+// Puts the name into lower case.
+field_facts facts_of(char* name, std::size_t size) noexcept;
 
 // The first line of a head, without its CRLF; `text` begins with the fields then.
 inline std::string_view take_line(std::string_view& text) noexcept
@@ -115,7 +120,7 @@ inline std::string_view value_after(std::string_view line, std::size_t colon) no
     return usual ? std::string_view{text + 1, size - 1} : core::trim({text, size});
 }
 
-// Calls `each(name, value, id)` for the fields of `lines`, whose names it puts into lower case. An empty line ends them.
+// Calls `each(name, value, facts)` for the fields of `lines`, whose names it puts into lower case. An empty line ends them.
 template <class Each>
 void for_each_field(char* lines, const char* end, Each each)
 {
@@ -126,9 +131,8 @@ void for_each_field(char* lines, const char* end, Each each)
         if (colon == std::string_view::npos) {
             return;
         }
-        http1::lower_name(lines, colon);
-        const auto name = line.substr(0, colon);
-        each(name, value_after(line, colon), http1::lookup_field(name));
+        const auto facts = facts_of(lines, colon);
+        each(line.substr(0, colon), value_after(line, colon), facts);
         lines += rest.data() - lines;
     }
 }

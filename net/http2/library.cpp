@@ -184,6 +184,10 @@ void session::library::feed(std::string_view bytes)
         if ((!part.begins || look(*part.begins)) && accept(watch.look_inside(payload)) && !part.bytes.empty()) {
             hand_over(part.bytes);
         }
+        if (head_ends && !splitter.within_frame()) {
+            head_ends = false;
+            head_since.reset();
+        }
     }
 }
 
@@ -238,6 +242,11 @@ bool session::library::look(const frame_start& frame)
     if (serves() && frame.type == frame_type::headers) {
         last_begun = std::max(last_begun, frame.stream);
     }
+    if (frame.type == frame_type::headers) {
+        head_since = now;
+    }
+    const bool of_head = frame.type == frame_type::headers || frame.type == frame_type::continuation;
+    head_ends = of_head && (frame.flags & end_headers_flag) != 0;
     const auto verdict = watch.look(frame, open, ended, now);
     if (verdict == frame_watch::verdict::data_after_end) {
         submit_reset(frame.stream, error_code::stream_closed);
@@ -274,7 +283,7 @@ void session::library::end_headers(const nghttp2_frame& frame)
         count_head();
         if (auto* const to =
                 user_of(id)) {  // at once: with the end of a stream the library closes it before it sends the reset
-            ::nghttp2_session_set_stream_user_data(native, id, nullptr);
+            set_user(id, nullptr);
             to->on_closed(error_code::enhance_your_calm, by::us);
         }
         submit_reset(id, error_code::enhance_your_calm);
@@ -291,7 +300,7 @@ void session::library::end_request(std::int32_t id, bool last)
         submit_reset(id, error_code::refused_stream);
         return;
     }
-    ::nghttp2_session_set_stream_user_data(native, id, to);
+    set_user(id, to);
     // In turns: by default (RFC 9218 section 10) a long answer would go out before all later ones.
     const nghttp2_extpri turns{NGHTTP2_EXTPRI_DEFAULT_URGENCY, 1};
     ::nghttp2_session_change_extpri_stream_priority(native, id, &turns, /*ignore_client_signal=*/1);
@@ -419,6 +428,7 @@ bool session::library::closed(std::int32_t id, std::uint32_t code)
     const bool by_peer = std::exchange(received_reset, 0) == id;
     const bool by_us = !by_peer && (std::exchange(sending_reset, 0) == id || code == NGHTTP2_NO_ERROR);
     auto* const told = user_of(id);
+    asked = nullptr;
     open_requests -= serves() ? 0 : 1;
     if (told != nullptr) {
         told->on_closed(static_cast<error_code>(code), by_us ? by::us : by::peer);
@@ -479,12 +489,12 @@ void session::library::add_fields(std::string_view lines)
 {
     auto& place = copied ? spare : text;
     auto* const begin = place.data() + (lines.data() - place.data());
-    for_each_field(begin, begin + lines.size(), [this](auto name, auto value, http1::field_name id) {
-        if (id == http1::field_name::host && host.empty()) {
+    for_each_field(begin, begin + lines.size(), [this](auto name, auto value, const field_facts& facts) {
+        if (facts.id == http1::field_name::host && host.empty()) {
             host = value;
         }
-        if (!belongs_to_http1(id, value)) {
-            const bool secret = is_secret(name, id, settings.as);
+        if (!facts.of_http1 || (facts.id == http1::field_name::te && core::equal_ignoring_case(value, "trailers"))) {
+            const bool secret = serves() ? facts.secret_of_answers : facts.secret_of_requests;
             add_field(name, value, secret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE);
         }
     });

@@ -48,9 +48,18 @@ struct session::library : session_state {
     void add_fields(std::string_view lines);
     void fill_answer(std::string_view head);
     void fill_request(std::string_view head);
-    stream_user* user_of(std::int32_t id) const noexcept
+    stream_user* user_of(std::int32_t id) noexcept
     {
-        return static_cast<stream_user*>(::nghttp2_session_get_stream_user_data(native, id));
+        if (id != asked_id || asked == nullptr) {
+            asked_id = id;
+            asked = static_cast<stream_user*>(::nghttp2_session_get_stream_user_data(native, id));
+        }
+        return asked;
+    }
+    void set_user(std::int32_t id, stream_user* user) noexcept
+    {
+        asked = nullptr;
+        ::nghttp2_session_set_stream_user_data(native, id, user);
     }
     void submit_reset(std::int32_t id, error_code code)
     {
@@ -58,6 +67,8 @@ struct session::library : session_state {
     }
 
     nghttp2_session* native = nullptr;
+    std::int32_t asked_id = 0;       // whose user was asked for last
+    stream_user* asked = nullptr;    // that; null: none
     std::vector<nghttp2_nv> fields;  // scratch
     std::string text;                // of the fields; the library reads it when it makes the frame
     std::string spare;               // in place of it while it waits for that

@@ -89,13 +89,13 @@ void session::consume(std::int32_t id, std::size_t bytes)
 
 void session::reset(std::int32_t id, error_code code)
 {
-    ::nghttp2_session_set_stream_user_data(library_->native, id, nullptr);
+    library_->set_user(id, nullptr);
     library_->submit_reset(id, code);
 }
 
 void session::detach(std::int32_t id)
 {
-    ::nghttp2_session_set_stream_user_data(library_->native, id, nullptr);
+    library_->set_user(id, nullptr);
 }
 
 bool session::is_open(std::int32_t id) const noexcept

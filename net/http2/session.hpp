@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -123,6 +124,9 @@ public:
     // Nothing more is read, and nothing written but output(): close the connection after that. Streams that are open then end without an
     // event.
     bool done() const noexcept;
+
+    // Since when a head of the peer has not ended, if there is one: nothing else can come before its end.
+    std::optional<core::steady_time> head_since() const noexcept;
 
     // Role client: sends a request. The user's events come until on_closed(). `head` is text of HTTP/1.1 from its request line on, with
     // or without the empty line; fields that belong to HTTP/1.1 (RFC 9113 section 8.2.2) are dropped. `last`: it has no body.

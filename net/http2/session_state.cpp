@@ -90,6 +90,11 @@ bool session::settled() const noexcept
     return state_.settled;
 }
 
+std::optional<core::steady_time> session::head_since() const noexcept
+{
+    return state_.head_since;
+}
+
 void session::end_work() noexcept
 {
     --state_.working;

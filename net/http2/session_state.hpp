@@ -6,6 +6,7 @@
 #include "net/http2/heads.hpp"
 #include "net/http2/session.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,8 +53,10 @@ struct session_state {
     core::steady_time now{};
     frame_splitter splitter;
     frame_watch watch;
-    std::int32_t last_begun = 0;     // the latest stream of the client
-    std::int32_t sending_reset = 0;  // the stream of the RST_STREAM that is being sent, or was read
+    std::optional<core::steady_time> head_since;  // of the peer, whose frames have not ended
+    bool head_ends = false;                       // with the frame at hand
+    std::int32_t last_begun = 0;                  // the latest stream of the client
+    std::int32_t sending_reset = 0;               // the stream of the RST_STREAM that is being sent, or was read
     std::int32_t received_reset = 0;
     std::size_t open_requests = 0;
     bool settled = false;

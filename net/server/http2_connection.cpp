@@ -250,6 +250,7 @@ bool http2_connection::flush()
         content.add(sending_);
         caller.write(content);
         written = true;
+        written_ = true;
     }
     if (caller.writing()) {
         if (stalled_at_ == never || caller.bytes_out() != bytes_out_) {
@@ -269,7 +270,7 @@ bool http2_connection::flush()
 
 void http2_connection::rest()
 {
-    if (!exchanges_.empty()) {
+    if (std::exchange(written_, false)) {
         return;
     }
     for (auto* const text : {&sending_, &session_.output()}) {

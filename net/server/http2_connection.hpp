@@ -56,7 +56,7 @@ public:
     // Cuts every exchange.
     void abort();
 
-    // An idle connection has no buffers: gives them up, now and then.
+    // Gives up the buffers of a connection that has sent nothing since the last time.
     void rest();
 
     // The peer has broken a rule of the connection, or gone over a limit.
@@ -124,6 +124,7 @@ private:
     bool announced_ = false;
     bool ended_idle_ = false;
     bool running_ = false;
+    bool written_ = false;  // since rest()
     bool over_ = false;  // the session knows exchanges that may be gone: it is used no more
 };
 

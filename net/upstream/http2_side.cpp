@@ -117,6 +117,9 @@ void http2_side::send(const agent_request& request)
 {
     unsent_ = request.body;
     last_ = request.last;
+    if (const auto* const line = request.head.begin(); line != request.head.end()) {
+        asks_head_ = std::string_view{static_cast<const char*>(line->data()), line->size()}.starts_with("HEAD ");
+    }
     if (connection_ == nullptr || over_) {
         unprocessed_ = true;
         return end(asio::error::connection_reset);
@@ -166,15 +169,8 @@ void http2_side::take(std::size_t size, std::string& out)
     }
 }
 
-core::result<bool> http2_side::read_head(http1::method to)
+core::result<bool> http2_side::read_head(http1::method /*to*/)
 {
-    if (head_came_ && !headed_) {
-        auto parsed = parser_.read(head_text_, lines_, to);
-        if (!parsed) {
-            return std::move(parsed).error();
-        }
-        headed_ = true;
-    }
     if (!headed_ && fault_) {
         return *fault_;
     }
@@ -185,7 +181,6 @@ void http2_side::consume_head()
 {
     if (!whole_) {  // the body may take its time
         parser_.give_up_fields();
-        http1::line_ends{}.swap(lines_);
     }
     if (!whole_ || head_text_.capacity() > kept_head) {
         std::string{}.swap(head_text_);
@@ -297,8 +292,12 @@ void http2_side::on_head(http2::received_head head)
         return;
     }
     head_text_.swap(head.text);
-    lines_.swap(head.lines);
-    head_came_ = true;
+    if (auto read = parser_.read(head_text_, head.lines, asks_head_ ? http1::method::head : http1::method::get);
+        !read) {
+        fault_ = std::move(read).error();
+    } else {
+        headed_ = true;
+    }
     change();
 }
 

@@ -51,8 +51,8 @@ struct http2_progress {
     bool reused_ = false;
     bool last_ = false;           // nothing of the request comes after `unsent_`
     bool waits_to_send_ = false;  // somebody does, until that is empty
-    bool head_came_ = false;
-    bool headed_ = false;  // and was read
+    bool asks_head_ = false;
+    bool headed_ = false;  // the head has come
     bool answering_ = false;
     bool whole_ = false;  // the answer
     bool over_ = false;   // the stream is gone before that
@@ -142,7 +142,6 @@ private:
     std::shared_ptr<const upstream_target> target_;
     http1::response_parser parser_;
     std::string head_text_;
-    http1::line_ends lines_;  // of that
     std::string trailers_;
     piece_queue body_;
 };

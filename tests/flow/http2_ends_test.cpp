@@ -71,25 +71,32 @@ TEST_CASE("A connection that has grown old ends after its streams, and one witho
         CHECK(caller.answered(1));
         CHECK(caller.goaway() == 0);
     }
-    SUBCASE("idle but for a head that does not end")
-    {
-        relayed call{
-            [](const auto&) { return answer_json("{}"); },
-            [](config::settings& settings) {
-                settings.timeouts.idle = 300ms;
-                settings.timeouts.header = 200ms;
-            }
-        };
-        for (const bool whole_frame : {false, true}) {
+}
+
+TEST_CASE("A connection ends when the time of a head is up, whatever other streams it has")
+{
+    test_support::gate held;
+    relayed call{
+        [&](const auto&) { return test_support::then({test_support::pass_gate{held.shared()}}, answer_json("{}")); },
+        [](config::settings& settings) { settings.timeouts.header = 200ms; }
+    };
+    constexpr int enhance_your_calm = 11;
+    for (const bool whole_frame : {false, true}) {
+        for (const bool calls : {false, true}) {
             CAPTURE(whole_frame);
+            CAPTURE(calls);
             http2_caller caller{call.port()};
+            if (calls) {
+                caller.send(http2_call(1, flow::call_body()));
+            }
             auto begun =
-                raw::headers_frame(1, flow::http2_fields("GET", "/agents/a"), whole_frame ? 0 : raw::end_headers);
+                raw::headers_frame(3, flow::http2_fields("GET", "/agents/a"), whole_frame ? 0 : raw::end_headers);
             begun.resize(begun.size() - (whole_frame ? 0 : 5));
             caller.send(begun);
-            CHECK(caller.goaway() == 0);
+            CHECK(caller.goaway() == enhance_your_calm);
         }
     }
+    held.release();
 }
 
 TEST_SUITE_END();

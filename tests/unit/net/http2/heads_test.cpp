@@ -196,3 +196,54 @@ TEST_CASE("A head whose lines are known is read like its text")
     CHECK(refused > 3'000);
     CHECK(hostile > 3'000);
 }
+
+TEST_CASE("The facts of a name are the same whenever it comes and however it is written")
+{
+    using id = net::http1::field_name;
+    struct row {
+        std::string name;
+        id is;
+        bool of_http1;
+        bool secret_of_requests;
+        bool secret_of_answers;
+    };
+    const row rows[] = {
+        {"te", id::te, true, false, false},
+        {"host", id::host, true, false, false},
+        {"connection", id::connection, true, false, false},
+        {"transfer-encoding", id::transfer_encoding, true, false, false},
+        {"content-type", id::content_type, false, false, false},
+        {"authorization", id::authorization, false, true, true},
+        {"x-api-key", id::api_key, false, true, true},
+        {"set-cookie", id::set_cookie, false, true, true},
+        {"cardea-error", id::cardea, false, true, true},
+        {"grpc-timeout", id::other, false, false, false},
+        {"user-agent", id::other, false, false, false},
+        {"x-my-own", id::other, false, true, false},
+        {"x-my-token", id::other, false, true, true},
+        {"x-mine-of-thirty-bytes-or-more", id::other, false, true, false},
+        {"x-session-of-more-than-thirty-bytes", id::other, false, true, true},
+        {"x", id::other, false, true, false},
+    };
+    std::minstd_rand random{7};
+    for (int round = 0; round < 20'000; ++round) {
+        const auto& each = rows[random() % std::size(rows)];
+        auto name = round % 3 == 0 ? "n" + std::to_string(random() % 5000) : each.name;
+        const auto lowered = name;
+        for (auto& letter : name) {
+            letter =
+                random() % 4 == 0 && letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+        }
+        const auto facts = net::http2::facts_of(name.data(), name.size());
+        CAPTURE(lowered);
+        REQUIRE(name == lowered);
+        if (round % 3 != 0) {
+            REQUIRE(facts.id == each.is);
+            REQUIRE(facts.of_http1 == each.of_http1);
+            REQUIRE(facts.secret_of_requests == each.secret_of_requests);
+            REQUIRE(facts.secret_of_answers == each.secret_of_answers);
+        }
+    }
+}
+
+TEST_SUITE_END();

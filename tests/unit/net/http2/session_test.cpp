@@ -385,4 +385,35 @@ TEST_CASE("What a session tells and sends does not depend on how its input is cu
     REQUIRE(outcome(std::vector<std::size_t>(input.size(), 1)) == whole);
 }
 
+TEST_CASE("A session knows since when a head has not ended, and that it has")
+{
+    session_rig rig;
+    rig.feed(raw::client_start());
+    const auto since = [&] { return rig.session.head_since(); };
+    const auto begun = rig.now;
+    std::uint32_t stream = 1;
+    for (const auto& fields : {raw::get(), raw::get("/", {{"Upper", "x"}})}) {  // the second is reset for its fault
+        CAPTURE(stream);
+        CHECK_FALSE(since());
+        const auto whole = raw::headers_frame(stream, fields);
+        rig.now = begun;
+        rig.feed(whole.substr(0, 12));
+        CHECK(since() == begun);
+        rig.now += 1s;
+        rig.feed(whole.substr(12, 3));
+        CHECK(since() == begun);
+        rig.feed(whole.substr(15));
+        CHECK_FALSE(since());
+        stream += 2;
+    }
+    rig.now = begun;
+    const auto parts = raw::headers_frame(5, raw::get(), raw::end_stream);
+    rig.feed(parts);
+    rig.now += 1s;
+    rig.feed(raw::frame(raw::continuation, 0, 5));
+    CHECK(since() == begun);
+    rig.feed(raw::frame(raw::continuation, raw::end_headers, 5));
+    CHECK_FALSE(since());
+}
+
 TEST_SUITE_END();
