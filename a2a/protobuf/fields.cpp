@@ -120,24 +120,31 @@ bool request_scan::read_varint(std::string_view& bytes, const visitor& each)
         begin_ = at_;
         row_ = nullptr;
     }
-    const auto most = at_part_ == part::varint ? longest_value : longest_head;
-    const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), here().end - at_));
-    auto value = value_;
-    auto shift = shift_;
-    std::size_t size = 0;
-    bool more = true;
-    while (more && size < room && shift < most) {
-        const auto bits = static_cast<unsigned char>(bytes[size++]);
-        value |= static_cast<std::uint64_t>(bits & 0x7FU) << shift;
-        shift += varint_bits;
-        more = (bits & 0x80U) != 0;
-    }
-    bytes.remove_prefix(size);
-    at_ += size;
-    shift_ = more ? shift : 0;
-    value_ = more ? value : 0;
-    if (more) {
-        return shift < most ? at_ < here().end || malformed("is cut off") : malformed("has a varint that is too long");
+    std::uint64_t value = static_cast<unsigned char>(bytes.front());
+    if (shift_ == 0 && value < 0x80 && at_ < here().end) {  // as most are
+        bytes.remove_prefix(1);
+        ++at_;
+    } else {
+        const auto most = at_part_ == part::varint ? longest_value : longest_head;
+        const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), here().end - at_));
+        std::size_t size = 0;
+        bool more = true;
+        value = value_;
+        while (more && size < room && shift_ < most) {
+            const auto bits = static_cast<unsigned char>(bytes[size++]);
+            value |= static_cast<std::uint64_t>(bits & 0x7FU) << shift_;
+            shift_ += varint_bits;
+            more = (bits & 0x80U) != 0;
+        }
+        bytes.remove_prefix(size);
+        at_ += size;
+        value_ = value;
+        if (more) {
+            return shift_ < most ? at_ < here().end || malformed("is cut off")
+                                 : malformed("has a varint that is too long");
+        }
+        shift_ = 0;
+        value_ = 0;
     }
     switch (at_part_) {
         case part::tag:

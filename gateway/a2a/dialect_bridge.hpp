@@ -73,6 +73,9 @@ public:
     // That the agent speaks, or stands for if it is called by gRPC.
     ::a2a::dialect agent_dialect() const noexcept { return to_; }
 
+    // After fill(): lines that come behind the answer of an agent that is called by gRPC; null: it is not.
+    const std::string* metadata() const noexcept { return grpc_ ? &grpc_->trailers() : nullptr; }
+
     void begin(const net::http1::response_head& head, bool events, relay::side_requests& beside) override;
     void add_fields(std::string& fields) const override;
     net::routine<core::result<std::string>> opening() override;

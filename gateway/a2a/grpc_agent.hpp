@@ -34,6 +34,9 @@ public:
     // The view of the agent's side that reads the answer. `id`: of the call, raw; empty: null.
     std::shared_ptr<relay::side_codec> codec(::a2a::operation what, std::string_view id);
 
+    // Of the answer to the call itself: the first codec(). Lines that are there once it is over.
+    const std::string& trailers() const noexcept { return answers_.front()->trailers; }
+
     // In the answers that came.
     std::uint64_t lost() const noexcept;
     std::uint64_t rounded() const noexcept;

@@ -60,7 +60,7 @@ void grpc_call::drop_beginning()
 {
     relayed.request.body = {};
     std::string{}.swap(coming->kept);
-    kept_share.set(json.capacity());
+    kept_share.set(0);
     std::string{}.swap(edited_body);
     edited_share.set(0);
 }

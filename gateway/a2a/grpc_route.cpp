@@ -397,9 +397,10 @@ void grpc_route::pass_as_it_is(request_context& request, grpc_call& call, const 
         net::grpc::append_prefix(prefix, size + edited.size() - before);
         edited.replace(0, prefix.size(), prefix);
         call.edited_share.set(edited.capacity());
-        call.kept_share.set(call.json.capacity());
         reading.framed = edited;
     }
+    std::string{}.swap(call.json);  // whoever had to read it has done so
+    call.kept_share.set(call.coming ? call.coming->kept.capacity() : 0);
     pass_service(request, call);
     auto& relayed = call.relayed;
     relayed.hooks.show_messages = [answers = request.grpc.get()](auto to_reader) {
@@ -447,6 +448,9 @@ net::routine<> grpc_route::translate_call(request_context& request, grpc_call& c
         add_card(call, caller);
     }
     if (call.passes()) {
+        if (const auto* const lines = call.bridge->metadata()) {
+            request.grpc->set_metadata(*lines);
+        }
         call.speaks->what = ::a2a::operation::none;  // no facts: messages have no place for them that SDKs read
         push.restore(request, call, said);
         filter_task_list(request, call, caller, method.what);

@@ -17,10 +17,11 @@ namespace {
 using core::errc;
 using reader = net::grpc::message_reader;
 
+constexpr std::string_view prefix = "grpc-";
+
 // Fields that speak of messages of gRPC, or of the outcome.
 bool is_of_grpc(const net::http1::field& each) noexcept
 {
-    constexpr std::string_view prefix = "grpc-";
     return core::equal_ignoring_case(each.name.substr(0, prefix.size()), prefix) ||
            core::equal_ignoring_case(each.name, "content-type") ||
            core::equal_ignoring_case(each.name, "content-length") ||
@@ -271,9 +272,16 @@ core::result<bool> agent_messages::take_conversion()
 // The answer is whole, with its trailers.
 core::result<> agent_messages::end()
 {
-    const auto lines = inner_.trailers();
+    auto lines = inner_.trailers();
     if (!outcome_) {
         outcome_ = status_in(lines);
+    }
+    terms_->trailers.clear();
+    while (!lines.empty()) {
+        const auto line = take_line(lines);
+        if (!core::equal_ignoring_case(line.substr(0, prefix.size()), prefix)) {
+            terms_->trailers.append(line).append("\r\n");
+        }
     }
     if (!outcome_ || !reader_.between_messages()) {
         return core::upstream_error(

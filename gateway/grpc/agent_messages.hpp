@@ -29,6 +29,7 @@ public:
         std::optional<net::executor> here;                        // of the loop; with elsewhere
         std::uint64_t rounded = 0;                                // numbers that no double equals
         std::uint64_t lost = 0;                                   // fields that A2A does not have
+        std::string trailers{};  // lines of metadata behind the answer, once it is over
     };
 
     // `inner` outlives the object.

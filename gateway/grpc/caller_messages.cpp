@@ -105,7 +105,8 @@ core::result<net::answer_part> caller_messages::pass(const net::answer_part& par
         if (form_ == form::events) {
             works = works || piece.find('\n') != piece.npos || piece.find('\r') != piece.npos;  // else it is only kept
             events_->feed(piece);
-        } else if (part.last && piece.size() == part.body.size() && text_.empty() && piece.size() <= converted_at_once) {
+        } else if (part.last && piece.size() == part.body.size() && text_.empty() &&
+                   piece.size() <= converted_at_once) {
             whole = piece;
         } else {
             text_ += piece;
@@ -409,6 +410,7 @@ net::answer_part caller_messages::take(bool last)
         status_ = failure_ ? failure_->code : good.code;
         said_ = true;
         auto& lines = alone ? head_ : trailers_;
+        lines += metadata_ != nullptr ? std::string_view{*metadata_} : std::string_view{};
         lines += own_ == errc::grpc_compressed ? "grpc-accept-encoding: identity\r\n" : "";
         net::grpc::append_status(lines, failure_ ? *failure_ : good);
     }

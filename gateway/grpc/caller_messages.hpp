@@ -56,6 +56,9 @@ public:
     using observer = std::function<void(std::string_view json)>;
     void observe(observer each) { observed_ = std::make_unique<observed>(std::move(each)); }
 
+    // Lines of metadata that go out with the outcome of an answer that is converted. They outlive it.
+    void set_metadata(const std::string& lines) noexcept { metadata_ = &lines; }
+
     // The outcome that went out. Nothing: none did.
     std::optional<core::grpc_code> status() const noexcept { return status_; }
 
@@ -108,6 +111,7 @@ private:
     std::string out_;                // messages that go out
     net::budget_share share_;        // for both
     std::string trailers_;
+    const std::string* metadata_ = nullptr;      // null: there is none
     std::unique_ptr<net::sse_splitter> events_;  // null: the answer is no stream of events
     net::grpc::message_reader reader_;
     std::unique_ptr<observed> observed_;          // null: nobody looks

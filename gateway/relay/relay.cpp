@@ -97,6 +97,12 @@ std::optional<std::size_t> interest_in(const agent_exchange& agent, call_repair&
     co_return core::result<>{};
 }
 
+// No part of pass_body(), whose frame would have room for the part for as long as a stream is silent.
+[[gnu::noinline]] std::optional<core::result<>> begin_write(net::caller_exchange& caller, answer_writer& writer)
+{
+    return caller.begin_send(writer.take());
+}
+
 net::routine<core::result<>> ended(core::result<> how)
 {
     co_return how;
@@ -488,7 +494,7 @@ net::routine<core::result<>> relay::pass_body()
         }
         const bool whole = side.body_done();  // its end may come while the caller is waited for
         if (writer_.pending() > 0) {
-            auto sent = caller_.begin_send(writer_.take());
+            auto sent = begin_write(caller_, writer_);
             if (!sent) {
                 sent = co_await caller_.end_send();
             }

@@ -178,7 +178,9 @@ relay::call_deadline agent_relay::deadline_of(const request_context& request, co
     if (call.times.asked > core::duration{}) {
         asked = relay::shortened(call.times.asked, asked);
     }
-    if (asked && *asked < timeout && request.caller.started() + *asked < out.due) {
+    // The agent's own time does not run yet while a request of gRPC comes; its caller's does.
+    const bool comes = call.request.passed && call.times.asked > core::duration{};
+    if (asked && (*asked < timeout || comes) && request.caller.started() + *asked < out.due) {
         out = {request.caller.started() + *asked, true};
     }
     return out;

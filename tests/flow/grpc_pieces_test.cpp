@@ -194,6 +194,23 @@ TEST_CASE("An agent gets the beginning of a large message before its end")
     CHECK(agent.came < 200'000);
 }
 
+TEST_CASE("A deadline that is over while a large message comes is 4, also if the agent has less time for its head")
+{
+    for (const auto timeout : {core::duration{50}, core::duration{10'000}}) {
+        CAPTURE(timeout.count());
+        const grpc_relayed relayed{
+            [](const auto&) { return h2::script{}; },
+            [timeout](auto& settings) { settings.agents[0].timeout = timeout; }
+        };
+        http2_caller caller{relayed.port()};
+        upload up{caller, {{"grpc-timeout", "200m"}}};
+        const auto body = grpc_message(send_request("a", 1024 * 1024));
+        REQUIRE(up.send(std::string_view{body}.substr(0, 100'000), false));
+        REQUIRE(caller.answered(1));
+        CHECK(caller.field(1, "grpc-status") == "4");
+    }
+}
+
 TEST_CASE("A large message passes byte for byte, whatever its frames are, and without the gateway's tenant")
 {
     for (const auto most : {std::size_t{16'384}, std::size_t{16'383}, std::size_t{1'000}}) {

@@ -275,6 +275,28 @@ TEST_CASE("A call by gRPC 1.0 reaches an agent by gRPC 0.3, and the other way ro
     CHECK(with.agent.request(0).header(":path") == "/lf.a2a.v1.A2AService/CancelTask");
 }
 
+TEST_CASE("Metadata behind an answer pass between generations, and those of an error, too")
+{
+    const auto with = agent_of(a2a_dialect::v03_grpc, [fails = false](const auto&) mutable {
+        const test_support::field_list behind{{"grpc-status", fails ? "5" : "0"}, {"cost", "7"}, {"sum-bin", "AAE"}};
+        const auto* const task = R"({"id":"t","status":{"state":"TASK_STATE_CANCELLED"}})";
+        return grpc_answer(
+            std::exchange(fails, true) ? std::string{} : answer_of(operation::get, generation::v03, task),
+            behind
+        );
+    });
+    for (const auto* const status : {"0", "5"}) {
+        CAPTURE(status);
+        http2_caller caller{with.port()};
+        const auto& get = method(operation::get, generation::v1);
+        caller.send(grpc_call(1, get.path, written(*get.request, R"({"id":"t"})")));
+        REQUIRE(caller.answered(1));
+        CHECK(caller.field(1, "grpc-status") == status);
+        CHECK(caller.field(1, "cost") == "7");
+        CHECK(caller.field(1, "sum-bin") == "AAE");
+    }
+}
+
 TEST_CASE("A compressed request that has to be read is refused with the codings that are taken")
 {
     auto with = agent_of_json(a2a_dialect::v1_jsonrpc, [](const auto&) { return answer_json("{}"); });
@@ -483,7 +505,7 @@ TEST_CASE("A call whose push notifications are mediated passes byte for byte, un
         caller.send(grpc_call(1, send.path, grpc_message(message)));
         REQUIRE(caller.answered(1));
         CHECK(caller.field(1, "grpc-status") == "0");
-        CHECK((caller.field(1, "x-trail") == "1") == (with.agent.requests().back().body == grpc_message(message)));
+        CHECK(caller.field(1, "x-trail") == "1");
         return with.agent.requests().back().body == grpc_message(message);
     };
     CHECK(sent(v1_send));
