@@ -365,7 +365,8 @@ TEST_CASE("A running gateway prints its configuration, and reads it again")
     const test_support::scratch_directory scratch;
     const auto file = scratch.file("c.yml");
     const std::string head =
-        "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\nagents:\n  a.b: {url: http://127.0.0.1:1/}\n";
+        "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\nreload: {watch: false}\nagents:\n"
+        "  a.b: {url: http://127.0.0.1:1/}\n";
     test_support::write_whole(file, head);
     flow::child_process gateway{CARDEA_BIN, {"run", "-c", file}};
     const auto line =
@@ -380,7 +381,7 @@ TEST_CASE("A running gateway prints its configuration, and reads it again")
     CHECK(ask({"config", "dump", "--running"}).out == end_of(written).out);
     CHECK(
         parsed(ask({"config", "dump", "--running", "--output", "json"}).out)["agents"]["a.b"]["url"]["origin"] ==
-        file + ":5"
+        file + ":6"
     );
     test_support::write_whole(file, head + "  c: {url: http://127.0.0.1:1/}\n");
     CHECK(
@@ -392,7 +393,7 @@ TEST_CASE("A running gateway prints its configuration, and reads it again")
     CHECK(refused.code == 1);
     CHECK(refused.out.empty());
     CHECK(
-        refused.err.find("(config_invalid)\ncardea: " + file + ":6:3: agents.d.url: is missing") != std::string::npos
+        refused.err.find("(config_invalid)\ncardea: " + file + ":7:3: agents.d.url: is missing") != std::string::npos
     );
     gateway.signal(SIGTERM);
     CHECK(end_of(gateway).code == 0);

@@ -91,10 +91,10 @@ private:
         if (!failed) {
             asio::read_until(stream, asio::dynamic_buffer(head), "\r\n\r\n", failed);
         }
+        answered_ += failed ? 0 : 1;  // before anybody can have the answer
         for (std::size_t at = 0; at < answer_.size() && !failed; at += std::min(piece_, answer_.size() - at)) {
             asio::write(stream, asio::buffer(answer_.substr(at, piece_)), failed);
         }
-        answered_ += failed ? 0 : 1;
     }
 
     std::string answer_;

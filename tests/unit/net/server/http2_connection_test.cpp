@@ -177,6 +177,13 @@ struct caller_rig {
             ended = true;
         });
     }
+    ~caller_rig()
+    {
+        socket = {};
+        CHECK(until([&] { return ended; }));
+    }
+    caller_rig(const caller_rig&) = delete;
+    caller_rig& operator=(const caller_rig&) = delete;
 
     void send(std::string_view bytes)
     {
