@@ -125,7 +125,7 @@ private:
     bool ended_idle_ = false;
     bool running_ = false;
     bool written_ = false;  // since rest()
-    bool over_ = false;  // the session knows exchanges that may be gone: it is used no more
+    bool over_ = false;     // the session knows exchanges that may be gone: it is used no more
 };
 
 }  // namespace net
