@@ -2,7 +2,8 @@
 # (CARDEA_TEST_AGENT_HTTP, tests/support/http2_front.hpp). `often` is in `./dev test`, `seldom` in `./dev http2` alone. The patterns after it
 # are test cases about HTTP/1.1: its chunks, its pipelining, HTTP/1.0, a half that is closed, the end of its connections, its reasons, what
 # it costs in memory, heads that HTTP/2 cannot say; with agents also interim answers, heads in parts and bodies in pieces, which the front
-# cannot say. Left out altogether are framing, which is about nothing else, and programs that have HTTP/2 on both sides.
+# cannot say. Left out altogether are framing, which is about nothing else, and programs that have HTTP/2 on both sides. A gateway
+# that starts from a configuration file calls its agents by HTTP/1.1 in these runs too, and so it calls agents that are added at run time.
 
 function(cardea_over_http2 name when)
     cardea_again_over_http2(flow_${name}_over_http2 ${name} CARDEA_TEST_HTTP ${when} ${ARGN})
@@ -128,7 +129,6 @@ cardea_agents_over_http2(cards seldom "what an agent answers instead of a card*"
 cardea_agents_over_http2(chains seldom)
 cardea_agents_over_http2(console seldom)
 cardea_agents_over_http2(contained_calls seldom "a call without a head gets the 403*")
-cardea_agents_over_http2(contained_programs seldom)
 cardea_agents_over_http2(explain seldom)
 cardea_agents_over_http2(extended_cards seldom "every failure on the way to a card*")
 cardea_agents_over_http2(fairness seldom)
@@ -140,7 +140,6 @@ cardea_agents_over_http2(mcp_bundle seldom)
 cardea_agents_over_http2(mcp_calls seldom "A redirect to the bare origin*" "The key in the query of an agent*")
 cardea_agents_over_http2(mcp_tokens seldom)
 cardea_agents_over_http2(operations seldom)
-cardea_agents_over_http2(own_faults seldom)
 cardea_agents_over_http2(pins seldom)
 cardea_agents_over_http2(push seldom)
 cardea_agents_over_http2(records seldom)
@@ -169,7 +168,6 @@ cardea_agents_over_http2(relay often
     "in a storm of faults each caller gets its own answer or an error*"
     "a stream that breaks before a byte of it was passed is an error*")
 cardea_agents_over_http2(replica_sessions seldom)
-cardea_agents_over_http2(session_cards seldom)
 cardea_agents_over_http2(sessions seldom)
 cardea_agents_over_http2(traces seldom)
 cardea_agents_over_http2(upstream seldom
