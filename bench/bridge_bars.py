@@ -20,7 +20,7 @@ import threading
 import time
 
 import mcp_bars
-from mcp_bars import Processes, cpu_of_calls, die, measure, median_ratios, memory, message, report, wait_for
+from mcp_bars import Processes, by, cpu_of_calls, die, measure, memory, message, report, wait_for, wait_for_card
 
 version = "2026-07-28"
 meta = {
@@ -105,11 +105,6 @@ def ready(gateway, count):
     wait_for(reached, f"{count} members")
 
 
-def wait_for_card(gateway):
-    card = "/agents/bench/.well-known/agent-card.json"
-    wait_for(lambda: mcp_bars.post(gateway.address, card, None, method="GET")[0] == 200, "the card")
-
-
 def compared(started, gateway, calls, given):
     """CPU of each of the calls in milliseconds for 1,000, by round; calls: {name: (target, body, header lines)}."""
     files = {}
@@ -129,11 +124,6 @@ def compared(started, gateway, calls, given):
         if number:  # the first one warms up
             rounds.append(spent)
     return rounds
-
-
-def by(rounds, name, other, what, bar):
-    middle = [statistics.median(each[key] for each in rounds) for key in (name, other)]
-    report(what, median_ratios(rounds, name, other), "times", bar, f"{middle[0]:.1f} by {middle[1]:.1f} ms per 1,000")
 
 
 def measure_calls(given):

@@ -21,7 +21,7 @@ import sys
 import time
 
 import mcp_bars
-from mcp_bars import Processes, cpu_of_calls, cpu_seconds, die, free_port, measure, median_ratios, memory, report, root, wait_for
+from mcp_bars import Processes, by, cpu_of_calls, cpu_seconds, die, free_port, measure, memory, report, root, wait_for, wait_for_card
 
 send = "/lf.a2a.v1.A2AService/SendMessage"
 send_v03 = "/a2a.v1.A2AService/SendMessage"
@@ -253,13 +253,6 @@ def cpu_by_round(contenders, given):
     return rounds
 
 
-def by(rounds, name, other, what, bar):
-    middle = [statistics.median(each[key] for each in rounds) for key in (name, other)]
-    ratios = sorted(each[name] / each[other] for each in rounds)
-    more = f"{middle[0]:.1f} by {middle[1]:.1f} ms per 1,000; {ratios[0]:.2f} to {ratios[-1]:.2f}"
-    report(what, median_ratios(rounds, name, other), "times", bar, more)
-
-
 relays = {
     "8x32, 1 KiB": (1024, 8, 32, {"nghttpx": 1.3, "haproxy": 0.5, "nginx": 0.3, "envoy": 0.3}),
     "64x1, 1 KiB": (1024, 64, 1, {"nghttpx": 1.15, "haproxy": 0.7, "nginx": 0.55, "envoy": 0.45}),
@@ -327,7 +320,7 @@ def measure_http1(given):
             theirs = started.gateway(agent, many)
             mcp_bars.binaries = binaries
             for each in (ours, theirs):
-                wait_for(lambda: mcp_bars.post(each.address, scenarios["card"][1], None, method="GET")[0] == 200, "the card")
+                wait_for_card(each)
             rounds = []
             for number in range(2 * given.rounds + 1):
                 order = (("ours", ours), ("previous", theirs))

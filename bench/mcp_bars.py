@@ -198,8 +198,16 @@ def program(*words):
 bench_program = str(binaries / "bench_program")
 
 
-def median_ratios(rounds, name, by):
-    return statistics.median(each[name] / each[by] for each in rounds)
+def wait_for_card(gateway):
+    wait_for(lambda: post(gateway.address, "/agents/bench/.well-known/agent-card.json", None, method="GET")[0] == 200, "the card")
+
+
+def by(rounds, name, other, what, bar):
+    """Reports what one takes beside another; rounds: [{name: milliseconds for 1,000}]."""
+    middle = [statistics.median(each[key] for each in rounds) for key in (name, other)]
+    ratios = sorted(each[name] / each[other] for each in rounds)
+    more = f"{middle[0]:.1f} by {middle[1]:.1f} ms per 1,000; {ratios[0]:.2f} to {ratios[-1]:.2f}"
+    report(what, statistics.median(ratios), "times", bar, more)
 
 
 def measure_cpu(given):
@@ -226,10 +234,10 @@ def measure_cpu(given):
                 rounds.append(spent)
     for name in ("http", "program", "http translated", "program translated"):
         report(f"CPU of a call, {name}", statistics.median(each[name] for each in rounds) / 1000, "ms", 0.1)
-    report("HTTP, same era, by scenario call", median_ratios(rounds, "http", "call"), "times", 1.3)
-    report("a program, by scenario call", median_ratios(rounds, "program", "call"), "times", 2.5)
-    report("translated, by untranslated: HTTP", median_ratios(rounds, "http translated", "http"), "times", 2.0)
-    report("translated, by untranslated: a program", median_ratios(rounds, "program translated", "program"), "times", 2.0)
+    by(rounds, "http", "call", "HTTP, same era, by scenario call", 1.3)
+    by(rounds, "program", "call", "a program, by scenario call", 2.5)
+    by(rounds, "http translated", "http", "translated, by untranslated: HTTP", 2.0)
+    by(rounds, "program translated", "program", "translated, by untranslated: a program", 2.0)
 
 
 def measure_latency(given):
@@ -317,7 +325,7 @@ def measure_begins(given):
         agents = {"bench": f'{{url: "http://{started.server()}/a2a"}}', "p": f"{{max_sessions: 128, transport: {program(bench_program)}}}"}
         gateway = started.gateway(agents)
         gateway.end(gateway.begin("p"), "p")
-        wait_for(lambda: post(gateway.address, card, None, method="GET")[0] == 200, "the card")
+        wait_for_card(gateway)
         calls_at_rate(gateway.address, card, "-", 1000, 1)
         ratios = []
         for _ in range(given.rounds):
