@@ -222,7 +222,7 @@ private:
                 body.data = room.data();
                 body.size = room.size();
                 more.empty() ? parser.put_eof(ec) : void();
-                used = more.empty() ? 0 : parser.put(boost::asio::buffer(come), ec);
+                used = more.empty() || come.empty() ? 0 : parser.put(boost::asio::buffer(come), ec);
                 come.erase(0, used);
                 if (ec && ec != http::error::need_buffer && ec != http::error::need_more) {
                     return answer_end::cut;
