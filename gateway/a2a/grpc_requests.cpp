@@ -148,7 +148,9 @@ core::result<> grpc_route::scan_beginning(const ::a2a::protobuf::message_type& t
     auto& reading = *call.reading;
     auto& scan = reading.scan.emplace(type);
     const auto note = [&names = reading.names](request_scan::told kind, std::string_view value) {
-        names.push_back({kind, value});
+        if (!value.empty()) {
+            names.push_back({kind, value});
+        }
         return true;
     };
     if (auto read = scan.feed(reading.message.substr(0, beginning), note); !read) {
@@ -273,8 +275,14 @@ net::routine<bool> grpc_route::read_json(request_context& request, grpc_call& ca
     const auto made = co_await make_json(request, call);
     if (!made) {
         co_await request::respond_refusal(request, grpc::as_json(request.grpc->method()->version), made.error());
+        co_return false;
     }
-    co_return made.has_value();
+    const auto kept = call.coming ? call.coming->kept.capacity() : 0;
+    if (!call.kept_share.set(kept + call.json.capacity())) {
+        co_await request::respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+        co_return false;
+    }
+    co_return true;
 }
 
 // Sets call.json, without the part of the tenant that names the agent.
@@ -302,10 +310,6 @@ net::routine<::a2a::translation<>> grpc_route::make_json(request_context& reques
         const auto here = request.caller.owner().get_executor();
         auto asked = control_.long_bodies.ask<::a2a::translation<>>(work);
         done = co_await net::ask(here, here, std::move(asked));
-    }
-    const auto kept = call.coming ? call.coming->kept.capacity() : 0;
-    if (done && !call.kept_share.set(kept + call.json.capacity())) {
-        done = ::a2a::refusal{::a2a::rpc_code::invalid_request, {}, "is larger than there is room for"};
     }
     co_return done;
 }

@@ -404,13 +404,15 @@ net::answer_part caller_messages::take(bool last)
     if (out_.empty() && !out.last) {
         return {};
     }
-    const bool alone = !headed_ && out_.empty() && failure_ != nullptr;
+    // An agent's metadata never get into a head: browsers obey some of its fields, and nobody looks at these.
+    const bool has_metadata = metadata_ != nullptr && !metadata_->empty();
+    const bool alone = !headed_ && out_.empty() && failure_ != nullptr && !has_metadata;
     if (out.last) {
         const net::grpc::status good;
         status_ = failure_ ? failure_->code : good.code;
         said_ = true;
         auto& lines = alone ? head_ : trailers_;
-        lines += metadata_ != nullptr ? std::string_view{*metadata_} : std::string_view{};
+        lines += has_metadata ? std::string_view{*metadata_} : std::string_view{};
         lines += own_ == errc::grpc_compressed ? "grpc-accept-encoding: identity\r\n" : "";
         net::grpc::append_status(lines, failure_ ? *failure_ : good);
     }

@@ -290,6 +290,9 @@ TEST_CASE("Metadata behind an answer pass between generations, and those of an e
         http2_caller caller{with.port()};
         const auto& get = method(operation::get, generation::v1);
         caller.send(grpc_call(1, get.path, written(*get.request, R"({"id":"t"})")));
+        REQUIRE(caller.until([](const auto& each) { return each.type == test_support::http2::headers; }));
+        CHECK(caller.field(1, ":status") == "200");
+        CHECK(caller.field(1, "cost").empty());  // not in the head, whose fields browsers obey
         REQUIRE(caller.answered(1));
         CHECK(caller.field(1, "grpc-status") == status);
         CHECK(caller.field(1, "cost") == "7");
