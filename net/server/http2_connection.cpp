@@ -32,13 +32,13 @@ http2::session_settings settings_of(const http2_parts& parts)
     return out;
 }
 
-// Of the bodies that may be held, one connection's streams may hold an eighth, or this if that is more: a caller that takes nothing of its
-// answers leaves room for others.
-constexpr std::uint64_t least_part = 32 * 1024 * 1024;
+// Of the bodies that may be held, one connection's streams may hold a half, or this if that is more: a caller that takes nothing of its
+// answers leaves room for others. Less would refuse clients and proxies that send everything over one connection.
+constexpr std::uint64_t least_part = 64 * 1024 * 1024;
 
 std::uint64_t part_of(const shared_budget* whole) noexcept
 {
-    return whole == nullptr ? 0 : std::max(whole->most() / 8, least_part);
+    return whole == nullptr ? 0 : std::max(whole->most() / 2, least_part);
 }
 
 // So that connections of one age do not end at one time.

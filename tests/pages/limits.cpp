@@ -63,7 +63,7 @@ constexpr limit all[] = {
     {"header list, with 32 bytes a field; fields, each cookie crumb", "{limits.header}; {limits.header_fields}", "431, gRPC 8; at four times either: as above"},
     {"CONTINUATION frames of a header list", "8", "closed"},
     {"request bytes that nobody has taken: of a stream; of a connection", "64 KiB; 16 MiB", "no more credit; not read"},
-    {"bodies and edited answers that a connection holds", "an eighth of {limits.body_memory}, at least 32 MiB", "503, gRPC 14 `overloaded`"},
+    {"bodies and edited answers that a connection holds", "half of {limits.body_memory}, at least 64 MiB", "503, gRPC 14 `overloaded`"},
     {"a head from its first frame; a connection without SETTINGS", "{timeouts.header}; {timeouts.header}", "GOAWAY, closed"},
     {"age of a connection; without a stream; after that", "{timeouts.http2_age} less up to 20 %; {timeouts.idle}; {timeouts.header}", "GOAWAY; GOAWAY; closed"},
     {"answer that a caller does not take; frames unsent", "{timeouts.write}; 64 KiB", "RST_STREAM CANCEL; the agent is not read"},

@@ -307,16 +307,16 @@ TEST_CASE("Requests of one connection are served side by side and answered in an
     CHECK(rig.counters.connections == 1);
 }
 
-TEST_CASE("The streams of a connection hold an eighth of all bodies between them, or 32 MiB if that is more")
+TEST_CASE("The streams of a connection hold half of all bodies between them, or 64 MiB if that is more")
 {
-    constexpr std::uint64_t least = 32 * 1024 * 1024;
-    for (const std::uint64_t most : {least / 2, 4 * least, 16 * least}) {
+    constexpr std::uint64_t least = 64 * 1024 * 1024;
+    for (const std::uint64_t most : {least / 2, least * 3 / 2, 4 * least}) {
         CAPTURE(most);
         net::shared_budget whole{most};
         auto settings = usual_settings();
         settings.bodies = &whole;
         caller_rig rig{settings};
-        const auto part = std::min(std::max(most / 8, least), most);
+        const auto part = std::min(std::max(most / 2, least), most);
         const auto hold = [](unsigned stream, std::uint64_t bytes) {
             return raw::headers_frame(stream, raw::get("/hold/" + std::to_string(bytes)));
         };
