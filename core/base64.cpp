@@ -57,7 +57,8 @@ const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 
 // The base64 of twice twelve bytes at a time, as long as 28 can be read; `from` and `to` go on. A shuffle spreads the bytes, two
 // multiplications cut them, and what a table has for each range of letters is added.
-[[gnu::target("avx2")]] void put_wide_base64(const unsigned char*& from_at, const unsigned char* end, char*& to_at) noexcept
+[[gnu::target("avx2")]] void
+put_wide_base64(const unsigned char*& from_at, const unsigned char* end, char*& to_at) noexcept
 {
     const auto* from = from_at;
     char* to = to_at;

@@ -21,7 +21,10 @@ std::optional<std::string> from_base64(std::string_view text);
 std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept;
 
 // How long the text of so many bytes is.
-constexpr std::size_t base64_size(std::size_t bytes) noexcept { return (bytes + 2) / 3 * 4; }
+constexpr std::size_t base64_size(std::size_t bytes) noexcept
+{
+    return (bytes + 2) / 3 * 4;
+}
 
 // Writes base64() to `to`, which has room for base64_size(), and returns its end.
 char* put_base64(char* to, std::string_view bytes) noexcept;

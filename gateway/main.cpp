@@ -556,7 +556,10 @@ int carry_out(const cli::command_line& asked, const std::vector<std::string>& wo
 int main(int argc, char** argv)
 {
 #if defined(__GLIBC__)
-    ::mallopt(M_MMAP_THRESHOLD, 1024 * 1024);  // else the first large text that is freed has all others kept by the process
+    ::mallopt(
+        M_MMAP_THRESHOLD,
+        1024 * 1024
+    );  // else the first large text that is freed has all others kept by the process
 #endif
     open_standard_descriptors();
     ::unsetenv("PGSERVICE");  // NOLINT(concurrency-mt-unsafe): libpq would let it name another host than `store` does

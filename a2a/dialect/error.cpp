@@ -430,7 +430,8 @@ agent_error read_rest_error(unsigned status, std::string_view body, const exchan
 bool is_rest_error(std::string_view raw)
 {
     // Most results begin with the object that they wrap, which no member of an error is.
-    for (const std::string_view wrapped : {R"({"task":{)", R"({"message":{)", R"({"statusUpdate":{)", R"({"artifactUpdate":{)"}) {
+    for (const std::string_view wrapped :
+         {R"({"task":{)", R"({"message":{)", R"({"statusUpdate":{)", R"({"artifactUpdate":{)"}) {
         if (raw.starts_with(wrapped)) {
             return false;
         }

@@ -33,7 +33,8 @@ struct codec_options {
     // An agent's answer: refusals have the code invalid_agent_response, numbers are rounded and unknown names of enumerations dropped.
     // In a request both are refused.
     bool from_agent = false;
-    bool tenant_once = false;  // to_json() refuses a second `tenant` of the outermost message, and known fields of another wire type
+    bool tenant_once =
+        false;  // to_json() refuses a second `tenant` of the outermost message, and known fields of another wire type
     unsigned depth = 64;                   // of nested containers; more than 64 counts as 64
     std::size_t bytes = 16 * 1024 * 1024;  // of the output
 };

@@ -101,10 +101,7 @@ private:
         // Signed: bytes from 0x80 are below the space as well as the control characters, and so is the quote (0x22) once its second bit
         // is turned, which brings no other byte there.
         const auto turned = _mm_xor_si128(block, _mm_set1_epi8(2));
-        return _mm_or_si128(
-            _mm_cmplt_epi8(turned, _mm_set1_epi8('!')),
-            _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))
-        );
+        return _mm_or_si128(_mm_cmplt_epi8(turned, _mm_set1_epi8('!')), _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
     }
 
     // Over blocks of four that have nothing special.

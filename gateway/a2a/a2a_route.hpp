@@ -78,7 +78,7 @@ protected:
         std::string_view payload;                    // as a2a::incoming_request::payload
         const ::a2a::rest_target* target = nullptr;  // of HTTP+JSON
         const model::agent_interface* to =
-            nullptr;  // of the agent; null: JSON-RPC of the caller's generation at its call_url
+            nullptr;           // of the agent; null: JSON-RPC of the caller's generation at its call_url
         bool checked = false;  // as a2a::incoming_request::checked
     };
 

@@ -42,6 +42,13 @@ void drop_text(std::string& text)
     }
 }
 
+// The data of a large event, whose other lines are kept.
+std::optional<std::string> part_data(std::string& event)
+{
+    auto whole = std::exchange(event, net::with_sse_data(event, {}));
+    return net::take_sse_data(std::move(whole));
+}
+
 }  // namespace
 
 text_edit::text_edit(means with)
@@ -108,11 +115,8 @@ net::routine<core::result<>> answer_editor::edit_whole()
     const auto whole_by = caller_.owner().now() + head_time(agent_.call());
     while (!agent_.side().body_done()) {
         auto came = co_await read(std::min(whole_by, silent_until()));
-        if (!came) {
-            co_return std::move(came).error();
-        }
-        if (!*came) {
-            co_return interrupted(woken::late, "body");
+        if (!came || !*came) {
+            co_return came ? interrupted(woken::late, "body") : std::move(came).error();
         }
         if (!looked && text_.size() >= beginning) {
             looked = true;
@@ -135,11 +139,8 @@ net::routine<core::result<>> answer_editor::edit_whole()
         co_return co_await send_whole(std::move(as_edited), std::move(text_));
     }
     auto answer = co_await edited(std::move(text_));
-    if (!answer) {
-        co_return std::move(answer).error();
-    }
-    if (!share_.set(answer->text.size())) {
-        co_return core::gateway_error(errc::overloaded, "bodies");
+    if (!answer || !share_.set(answer->text.size())) {
+        co_return answer ? core::gateway_error(errc::overloaded, "bodies") : std::move(answer).error();
     }
     if (writer_.begun()) {
         if (!writer_.add(answer->text)) {
@@ -440,14 +441,8 @@ net::routine<core::result<>> answer_editor::edit_received()
             done = core::gateway_error(errc::overloaded, "bodies");
             continue;
         }
-        std::optional<std::string> data;
-        if (edit_.on().every && event->size() > net::small_block) {
-            auto whole = std::exchange(*event, net::with_sse_data(*event, {}));  // its other lines are kept
-            data = net::take_sse_data(std::move(whole));
-        } else {
-            data = net::sse_data(*event);
-        }
-        if (data) {
+        const bool parts = edit_.on().every && event->size() > net::small_block;
+        if (auto data = parts ? part_data(*event) : net::sse_data(*event)) {
             auto answer = co_await edited(std::move(*data));
             if (!answer) {
                 done = std::move(answer).error();

@@ -216,8 +216,8 @@ struct call_times {
 struct call_origin {
     const core::principal* principal = nullptr;  // null: one without a credential
     std::string_view address{};
-    bool from_proxy = false;          // the caller is a trusted proxy
-    std::string_view subject_type{};  // of the caller's own token, with relay_call::token
+    bool from_proxy = false;                                 // the caller is a trusted proxy
+    std::string_view subject_type{};                         // of the caller's own token, with relay_call::token
     const access::credential_reader* credentials = nullptr;  // that the agent does not get; null: none
     request_trace* trace = nullptr;                          // that the gateway joins; null: none
 

@@ -132,7 +132,10 @@ struct request_context {
     caller_identity shared_principal() const { return sender.owner ? *sender.owner : nullptr; }
 
     // The address of the caller, behind the proxies that are trusted.
-    std::string_view address() const noexcept { return texts.client.has_value() ? std::string_view{texts.client} : caller.peer(); }
+    std::string_view address() const noexcept
+    {
+        return texts.client.has_value() ? std::string_view{texts.client} : caller.peer();
+    }
 
     // Whether everybody may know of the agent, which is set.
     bool open_to_anyone() const;

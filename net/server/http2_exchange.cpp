@@ -40,7 +40,8 @@ http2_exchange::http2_exchange(http2_connection& of, std::int32_t id, http2::rec
     space_ = of.parts().spaces.lend();
     space_->head_text.swap(head.text);
     space_->answer_fields.clear();
-    auto parsed = space_->parser.read(space_->head_text, head.lines);  // of a refused one, what is left tells how to answer
+    auto parsed =
+        space_->parser.read(space_->head_text, head.lines);  // of a refused one, what is left tells how to answer
     if (head.refused != nullptr) {
         refused_ = *head.refused;
     } else if (!parsed) {
