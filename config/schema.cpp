@@ -645,7 +645,8 @@ std::vector<setting> make_table()
          "The largest body of a request. A larger one gets 413."},
         {"limits.body_memory", sets<&settings::limits, &limit_settings::body_memory>(size_in(kib, 1024 * gib)),
          "All bodies that the process holds: of requests, and of answers that it edits. Bytes that have arrived "
-         "count, not bytes that are announced. Beyond it: 503."},
+         "count, not bytes that are announced, and not the room of buffers that grow, which may be twice as much. "
+         "Beyond it: 503. One connection of HTTP/2 holds half of it at most, or 64 MiB if that is more."},
         {"limits.linger_bytes", sets<&settings::limits, &limit_settings::linger_bytes>(size_in(kib, gib)),
          "What Cardea reads and drops on a connection during `timeouts.linger`. Beyond it, the connection closes."},
         {"limits.lingering", sets<&settings::limits, &limit_settings::lingering>(count_in(0, 1'000'000)),
