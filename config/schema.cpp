@@ -335,7 +335,7 @@ std::vector<setting> make_table()
         {"agent_hosts", sets<&settings::agent_hosts>(host_pattern()),
          "A host name for each agent, besides its path, with `{id}` in its first label: [names of "
          "agents](#names-of-agents). Default: none."},
-        {"workers", sets<&settings::workers>(count_in(0, 256)), "Threads that carry traffic. 0: one per core."},
+        {"workers", sets<&settings::workers>(count_in(0, 256)), "Threads that carry traffic. 0: one per core that the process may use."},
         {"push", sets<&settings::push>(choice_of<core::push_mode>()),
          "Who delivers the [push notifications](push.md) of A2A agents. `passthrough`: the agent, to the URL that "
          "the caller names. `mediate`: Cardea; the agent gets an address of Cardea instead and has to reach "

@@ -32,6 +32,19 @@ code_point first_code_point(std::string_view text) noexcept
     return {value, length};
 }
 
+bool is_utf8(std::string_view text) noexcept
+{
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at != end;) {
+        const auto length = static_cast<unsigned char>(*at) < 0x80 ? 1 : utf8_length(at, end);
+        if (length == 0) {
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
 std::string_view cut_utf8(std::string_view text, std::size_t longest) noexcept
 {
     if (text.size() <= longest) {

@@ -51,6 +51,8 @@ struct code_point {
 // The first of `text`, which is not empty. A byte that begins no valid sequence is a replacement_point of one byte.
 code_point first_code_point(std::string_view text) noexcept;
 
+bool is_utf8(std::string_view text) noexcept;
+
 // The first `longest` bytes of `text` at most, not ending within a sequence.
 std::string_view cut_utf8(std::string_view text, std::size_t longest) noexcept;
 

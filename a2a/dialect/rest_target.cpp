@@ -24,21 +24,6 @@ std::string_view take_segment(std::string_view& path)
     return segment;
 }
 
-// JSON has no word for an id of other bytes.
-bool is_utf8(std::string_view text)
-{
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at != end) {
-        const auto length = static_cast<unsigned char>(*at) < 0x80 ? 1 : core::utf8_length(at, end);
-        if (length == 0) {
-            return false;
-        }
-        at += length;
-    }
-    return true;
-}
-
 // Some servers take what follows a semicolon off a segment before they look for its verb, and others do not.
 bool has_parameters(std::string_view segment)
 {
@@ -71,7 +56,7 @@ bool match_segment(std::string_view segment, std::string_view pattern, rest_targ
     segment.remove_suffix(verb.size());
     auto& id = place == task_place ? found.task_id : found.config_id;
     id = core::decoded(segment);
-    return !id.empty() && is_utf8(id);
+    return !id.empty() && core::is_utf8(id);
 }
 
 bool match_path(std::string_view path, std::string_view pattern, rest_target& found)
@@ -173,7 +158,7 @@ read_rest_target(std::string_view verb, std::string_view target, std::optional<g
     if (found.version == generation::v1) {
         const auto tenant = take_segment(path);
         found.tenant = core::decoded(tenant);
-        const bool good = !found.tenant.empty() && is_utf8(found.tenant) && !has_parameters(tenant);
+        const bool good = !found.tenant.empty() && core::is_utf8(found.tenant) && !has_parameters(tenant);
         if (good && find_route(verb, path, found, other_verb)) {
             return found;
         }

@@ -13,20 +13,6 @@ constexpr unsigned varint_bits = 7;
 constexpr unsigned longest_value = 10 * varint_bits;  // of a varint; tags and lengths have five bytes at most
 constexpr unsigned longest_head = 5 * varint_bits;
 
-bool is_utf8(std::string_view text) noexcept
-{
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at != end) {
-        const auto length = static_cast<unsigned char>(*at) < 0x80 ? 1 : core::utf8_length(at, end);
-        if (length == 0) {
-            return false;
-        }
-        at += length;
-    }
-    return true;
-}
-
 const field_row* tenant_of(const message_type& type) noexcept
 {
     const auto found = std::ranges::find(type.fields, std::string_view{"tenant"}, &field_row::json_name);
@@ -235,7 +221,7 @@ bool request_scan::take_text(std::string_view piece, const visitor& each)
         return true;
     }
     at_part_ = part::tag;
-    if (!is_utf8(piece)) {
+    if (!core::is_utf8(piece)) {
         return refuse("is not UTF-8", rpc_code::invalid_params);
     }
     if (depth_ == 0) {

@@ -2,8 +2,10 @@
 
 #include "gateway/telemetry/metric_family.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace gateway::telemetry {
@@ -95,6 +98,14 @@ core::result<std::uint64_t> parse_most_descriptors(std::string_view limits)
     const auto number = number_at(value, 0);
     return number ? core::result<std::uint64_t>{*number}
                   : core::gateway_error(core::errc::internal, "limits is not understood");
+}
+
+unsigned usable_cores() noexcept
+{
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    const bool known = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0;  // not beyond 1,024 cores
+    return known ? static_cast<unsigned>(CPU_COUNT(&allowed)) : std::max(1U, std::thread::hardware_concurrency());
 }
 
 core::result<process_stats> read_process_stats(const std::filesystem::path& directory)

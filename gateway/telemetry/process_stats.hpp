@@ -27,6 +27,9 @@ core::result<process_stats> read_process_stats(const std::filesystem::path& dire
 // Adds the families of the process; without values if its figures cannot be read.
 void collect_process(metrics& into);
 
+// Cores on which the calling thread may run (sched_getaffinity(2): taskset, cpusets of containers); at least 1.
+unsigned usable_cores() noexcept;
+
 // The units of the kernel.
 struct kernel_units {
     long ticks = 0;  // a second

@@ -27,19 +27,15 @@
 #include <csignal>
 #include <exception>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 namespace gateway::wiring {
 namespace {
 
-// 0: one for each core.
+// 0: one for each core that the process may use.
 std::size_t or_cores(std::uint64_t configured)
 {
-    if (configured > 0) {
-        return static_cast<std::size_t>(configured);
-    }
-    return std::max(1U, std::thread::hardware_concurrency());
+    return configured > 0 ? static_cast<std::size_t>(configured) : telemetry::usable_cores();
 }
 
 sessions::program_settings

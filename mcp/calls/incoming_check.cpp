@@ -42,30 +42,13 @@ bool is_modern_field(const head_field& version) noexcept
     return is_date(version.value) && version.value >= modern_versions.back();
 }
 
-bool is_utf8(std::string_view text) noexcept
-{
-    const char* const end = text.data() + text.size();
-    for (const char* at = text.data(); at != end;) {
-        const auto length = static_cast<unsigned char>(*at) < 0x80 ? 1 : core::utf8_length(at, end);
-        if (length == 0) {
-            return false;
-        }
-        at += length;
-    }
-    return true;
-}
-
 // RFC 4648 section 4, with its padding.
 std::optional<std::string> from_base64(std::string_view text)
 {
     if (text.size() % 4 != 0 || text.find_first_of("-_") != std::string_view::npos) {
         return std::nullopt;
     }
-    text.remove_suffix(text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0);
-    std::string digits{text};
-    std::ranges::replace(digits, '+', '-');
-    std::ranges::replace(digits, '/', '_');
-    return core::from_base64url(digits);
+    return core::from_base64(text);
 }
 
 bool looks_encoded(std::string_view value) noexcept
@@ -343,7 +326,7 @@ std::optional<std::string> header_text(std::string_view value)
         value.remove_prefix(encoded_begin.size());
         value.remove_suffix(encoded_end.size());
         auto decoded = from_base64(value);
-        return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
+        return decoded && core::is_utf8(*decoded) ? decoded : std::nullopt;
     }
     return is_plain(value) ? std::optional{std::string{value}} : std::nullopt;
 }

@@ -1,8 +1,10 @@
 #include "gateway/telemetry/process_stats.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -107,6 +109,24 @@ TEST_CASE("process stats come from three files, and a missing one is an error")
     CHECK(own->threads >= 1);
     CHECK(own->resident_bytes > 1'000'000);
     CHECK(own->address_space > own->resident_bytes);
+}
+
+TEST_CASE("cores count that the thread may use, whatever the machine has")
+{
+    using gateway::telemetry::usable_cores;
+    cpu_set_t before;
+    REQUIRE(::sched_getaffinity(0, sizeof(before), &before) == 0);
+    CHECK(usable_cores() == static_cast<unsigned>(CPU_COUNT(&before)));
+    std::size_t core = 0;
+    while (CPU_ISSET(core, &before) == 0) {
+        ++core;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    REQUIRE(::sched_setaffinity(0, sizeof(one), &one) == 0);
+    CHECK(usable_cores() == 1);
+    CHECK(::sched_setaffinity(0, sizeof(before), &before) == 0);
 }
 
 TEST_SUITE_END();
