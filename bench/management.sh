@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-binaries=${BENCH_BINARIES:-$PWD/build/release}
+binaries=${BENCH_BINARIES:-$PWD/build/shipped}
 agents=100000
 batches=40
 seconds=5

@@ -23,7 +23,7 @@ import threading
 import time
 
 root = pathlib.Path(__file__).resolve().parent.parent
-binaries = pathlib.Path(os.environ.get("BENCH_BINARIES", root / "build/release"))
+binaries = pathlib.Path(os.environ.get("BENCH_BINARIES", root / "build/shipped"))
 npm_packages = {"mcp-proxy": "6.7.19", "supergateway": "4.0.0"}
 cores = sorted(os.sched_getaffinity(0))
 rows = []

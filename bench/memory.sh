@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-binaries=${BENCH_BINARIES:-$PWD/build/release}
+binaries=${BENCH_BINARIES:-$PWD/build/shipped}
 counts=(3000 8000)
 proxies=(cardea nginx haproxy)
 priority=0

@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-binaries=${BENCH_BINARIES:-$PWD/build/release}
+binaries=${BENCH_BINARIES:-$PWD/build/shipped}
 rounds=3
 seconds=5
 warmup=2
