@@ -33,8 +33,9 @@ nghttp2_nv field_of(std::string_view name, std::string_view value, unsigned flag
     return {bytes(name), bytes(value), name.size(), value.size(), static_cast<std::uint8_t>(flags)};
 }
 
-// Memory of the library: it comes and goes a dozen times a call, in few sizes. Before each piece stands its size.
-constexpr std::size_t before_piece = alignof(std::max_align_t);
+// Memory of the library: it comes and goes a dozen times a call, in few sizes. Before each piece, which holds nothing wider than a
+// pointer, stands its size.
+constexpr std::size_t before_piece = sizeof(std::size_t);
 
 void* take_memory(std::size_t size, void* /*user*/) noexcept
 {

@@ -15,9 +15,20 @@ namespace {
 
 #ifndef CARDEA_NO_FRAME_POOL
 
-constexpr std::size_t step = 32;                // a call has a dozen frames
-constexpr std::size_t classes = 256;            // frames of up to 8 KiB: that of a whole call is over 4 KiB
+constexpr std::size_t step = 32;      // a call has a dozen frames
+constexpr std::size_t of_malloc = 8;  // what malloc() keeps before each piece: with it a piece has whole steps
+constexpr std::size_t classes = 256;  // frames of up to 8 KiB: that of a whole call is over 4 KiB
 constexpr std::size_t kept_bytes = 512 * 1024;  // of each class: as many frames of 2 KiB as 256 streams have
+
+constexpr std::size_t class_of(std::size_t size) noexcept
+{
+    return (size + of_malloc - 1) / step;
+}
+
+constexpr std::size_t size_of(std::size_t size_class) noexcept
+{
+    return (size_class + 1) * step - of_malloc;
+}
 
 struct free_frame {
     free_frame* next;
@@ -31,7 +42,7 @@ struct free_list {
 constexpr auto most_kept = [] {
     std::array<std::size_t, classes> most{};
     for (std::size_t i = 0; i < classes; ++i) {
-        most[i] = kept_bytes / ((i + 1) * step);
+        most[i] = kept_bytes / size_of(i);
     }
     return most;
 }();
@@ -58,7 +69,7 @@ thread_local end_of_thread cleaner;
 
 [[gnu::noinline]] void* make(std::size_t size_class)
 {
-    return ::operator new((size_class + 1) * step);
+    return ::operator new(size_of(size_class));
 }
 
 // No list has a frame before this.
@@ -79,7 +90,7 @@ thread_local end_of_thread cleaner;
 void* take(std::size_t size)
 {
 #ifndef CARDEA_NO_FRAME_POOL
-    const auto size_class = (size - 1) / step;
+    const auto size_class = class_of(size);
     if (size_class < classes) {
         auto& list = lists[size_class];
         auto* const frame = list.first;
@@ -97,7 +108,7 @@ void* take(std::size_t size)
 void give(void* frame, [[maybe_unused]] std::size_t size) noexcept
 {
 #ifndef CARDEA_NO_FRAME_POOL
-    const auto size_class = (size - 1) / step;
+    const auto size_class = class_of(size);
     if (size_class < classes) {
         auto& list = lists[size_class];
         if (list.first == nullptr) {
