@@ -185,8 +185,8 @@ TEST_CASE("A call that waits for its client goes on where it waits, whichever re
                R"("io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}})";
     };
     const auto ask = [&] {
-        const auto body = x.post(0, fields, text("")).body;
-        const auto asked = json::parse(body.substr(std::min(body.find('{'), body.size())));  // an event, if it took long
+        const auto body = x.post(0, fields, text("")).body;  // an event, if it took long
+        const auto asked = json::parse(body.substr(std::min(body.find('{'), body.size())));
         REQUIRE(asked["result"]["resultType"] == "input_required");
         return R"("requestState":")" + asked["result"]["requestState"].get<std::string>() +
                R"(","inputResponses":{"input-1":{"roots":[]}},)";
