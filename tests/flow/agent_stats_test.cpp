@@ -169,9 +169,7 @@ TEST_CASE("A text finds agents by the names and ids of their skills")
     CHECK(ids(manage(*x.gateway, "agents/health", {{"text", "roll-dice-2"}})).empty());
 }
 
-TEST_CASE(
-    "10,000 agents are sorted by trouble with their numbers, and no turn of the control loop takes long"
-)
+TEST_CASE("10,000 agents are sorted by trouble with their numbers, and no turn of the control loop takes long")
 {
     auto settings = flow::quick_settings();
     for (std::size_t i = 0; i < 10'000; ++i) {
