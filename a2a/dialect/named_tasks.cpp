@@ -7,6 +7,7 @@
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -159,7 +160,8 @@ bool each_member(std::string_view raw, const name_visitor& to, Each&& each)
     return true;
 }
 
-// A name of the protocol buffers of 0.3, such as `tasks/t/pushNotificationConfigs/c`; others name no task.
+// A name of the protocol buffers of 0.3, such as `tasks/t/pushNotificationConfigs/c`. Readers look for the task behind the first slash, the
+// last one, or `tasks/` anywhere, so that each segment counts as one.
 bool visit_resource(std::string_view raw, const name_visitor& each)
 {
     constexpr std::string_view tasks = "tasks/";
@@ -172,12 +174,18 @@ bool visit_resource(std::string_view raw, const name_visitor& each)
         return true;
     }
     std::string room;
-    const std::string_view name = text_of(raw, room);
-    if (!name.starts_with(tasks)) {
-        return true;
+    std::string_view name = text_of(raw, room);
+    const bool usual = name.starts_with(tasks);
+    name.remove_prefix(usual ? tasks.size() : 0);
+    for (bool first = true; !name.empty(); first = false) {
+        const auto segment = name.substr(0, name.find('/'));
+        name.remove_prefix(std::min(segment.size() + 1, name.size()));
+        const bool says_nothing = segment.empty() || (usual && !first && segment == "pushNotificationConfigs");
+        if (!says_nothing && !each(named::task, segment)) {
+            return false;
+        }
     }
-    const auto rest = name.substr(tasks.size());
-    return each(named::task, rest.substr(0, rest.find('/')));
+    return true;
 }
 
 bool visit_config(std::string_view raw, const name_visitor& each)

@@ -17,7 +17,7 @@ enum class named : std::uint8_t { task, context, unclear };
 using name_visitor = std::function<bool(named what, std::string_view id)>;
 
 // Calls `each` with every `id`, `taskId` and `contextId` of the parameters, and with every `taskId`, `contextId` and element of
-// `referenceTaskIds` of the message in them, these last, and with the task of every resource name (`name`, `parent`) of the parameters
+// `referenceTaskIds` of the message in them, these last, and with every segment of the resource names (`name`, `parent`) of the parameters
 // and of the push configurations in them, which have a `taskId` too; an id may be of something else, such as a push configuration. An
 // array counts as each of its objects, which some readers take for it. `null` is absent. `params`: a
 // JSON value that has passed a scan (core/json/jsonrpc_scan.hpp), from its first byte on, or empty. False: `each` said so, and was not

@@ -266,6 +266,11 @@ void write_nested(walk& w, core::json_writer& to, const push_config& created)
     nested.close('}');
 }
 
+bool has_slash(std::string_view raw_id)
+{
+    return core::unescape_json(unquoted(raw_id)).find('/') != std::string::npos;
+}
+
 // The whole request, as the servers of all SDKs read it: they find nothing in a body that is only the configuration.
 void write_created_request(walk& w, core::json_writer& to, std::string_view task, const push_config& created)
 {
@@ -292,6 +297,9 @@ bool write_created(walk& w, core::json_writer& to, request_fields& fields)
             write_nested(w, to, created);
             break;
         case body_shape::proto:
+            if (has_slash(task) || has_slash(created.id)) {
+                return w.fail("taskId", "has a slash, which a resource name cannot say");
+            }
             write_created_request(w, to, task, created);
             break;
         case body_shape::v1:

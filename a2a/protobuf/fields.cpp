@@ -1,6 +1,7 @@
 #include "a2a/protobuf/fields.hpp"
 
 #include "a2a/protobuf/wire.hpp"
+#include "core/json/json_writer.hpp"
 #include "core/utf8.hpp"
 
 #include <algorithm>
@@ -19,7 +20,99 @@ const field_row* tenant_of(const message_type& type) noexcept
     return found == type.fields.end() ? nullptr : &*found;
 }
 
+struct shown {
+    const field_row* as = nullptr;  // the wrapper; null: there is none
+    const field_row* id_as = nullptr;
+    const field_row* state_as = nullptr;
+    std::string_view id;
+    std::string_view context;
+    std::uint64_t state = 0;
+    bool status = false;
+    bool artifact = false;
+};
+
+bool is_wrapper(std::string_view name) noexcept
+{
+    return name == "task" || name == "message" || name == "statusUpdate" || name == "artifactUpdate";
+}
+
+// `level`: 0 for the answer, 1 within a wrapper, 2 within a status.
+bool read_shown(const message_type& type, std::string_view bytes, unsigned level, shown& to)
+{
+    wire_reader reader{bytes};
+    wire_field field;
+    while (!reader.done()) {
+        if (!reader.next(field)) {
+            return false;
+        }
+        const auto* const row = type.find(field.number);
+        if (row == nullptr || row->wire() != field.type) {
+            continue;
+        }
+        const auto name = row->json_name();
+        if (level < 2 && (name == "id" || name == "taskId")) {
+            to.id_as = row;
+            to.id = field.bytes;
+        } else if (level < 2 && name == "contextId") {
+            to.context = field.bytes;
+        } else if (level < 2 && name == "artifact") {
+            to.artifact = true;
+        } else if (level < 2 && name == "status" && row->kind == field_kind::message) {
+            to.status = true;
+            if (!read_shown(*row->message, field.bytes, 2, to)) {
+                return false;
+            }
+        } else if (level == 2 && name == "state") {
+            to.state_as = row;
+            to.state = field.value;
+        } else if (level == 0 && is_wrapper(name) && row->kind == field_kind::message) {
+            if (to.as != row) {  // of one oneof
+                to = shown{};
+                to.as = row;
+            }
+            if (!read_shown(*row->message, field.bytes, 1, to)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 }  // namespace
+
+bool append_shown(const message_type& type, std::string_view bytes, std::string& json)
+{
+    shown found;
+    if (!read_shown(type, bytes, 0, found)) {
+        return false;
+    }
+    core::json_writer outer{json, '{'};
+    if (found.as != nullptr) {
+        outer.name(found.as->json_name());
+        json += '{';
+    }
+    core::json_writer in{json};
+    if (!found.id.empty()) {
+        in.member(found.id_as->json_name(), found.id);
+    }
+    if (!found.context.empty()) {
+        in.member("contextId", found.context);
+    }
+    if (found.status) {
+        in.name("status");
+        core::json_writer status{json, '{'};
+        const auto* const names = found.state_as == nullptr ? nullptr : found.state_as->enumeration;
+        if (names != nullptr && found.state < names->names.size()) {
+            status.member("state", names->names[found.state]);
+        }
+        status.close('}');
+    }
+    if (found.artifact) {
+        in.raw_member("artifact", "{}");
+    }
+    json += found.as != nullptr ? "}}" : "}";
+    return true;
+}
 
 void replace_tenant(const message_type& type, std::string& bytes, field_place old, std::string_view tenant)
 {

@@ -1,4 +1,4 @@
-// The strings of a request that say where it goes and what it names, found while its bytes pass and without decoding the rest. A field that is
+// The strings of a message that say where it goes and what it names, found without decoding the rest; of a request while its bytes pass. A field that is
 // not to be repeated and stands twice is refused, on the way to a string or as the string: readers do not agree which one counts. Refusals
 // have the code parse_error (not a message on the wire) or invalid_params. Pure; one thread.
 #pragma once
@@ -29,6 +29,11 @@ struct tenant_field {
 
 // Replaces the tenant in the beginning of a message, where it stands there; empty: removes it. Changes nothing if the type has none.
 void replace_tenant(const message_type& type, std::string& bytes, field_place old, std::string_view tenant);
+
+// Appends what an answer shows of its task, as ProtoJSON: the wrapper, ids, the state, and whether an artifact has come. Nothing else is
+// read: it may be what to_json() refuses. Of fields that stand twice the last one counts, as for every reader. False: not a message on the
+// wire, and nothing is appended.
+bool append_shown(const message_type& type, std::string_view bytes, std::string& json);
 
 // Reads a request in any pieces, with the same outcome.
 class request_scan {

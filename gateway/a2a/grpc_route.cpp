@@ -325,6 +325,13 @@ net::routine<bool> grpc_route::refuse_content(request_context& request, grpc_cal
         }
         note_conversation(request, call.json);
         call.named = guard.look(call.json, method.what);
+        if (guard.looks() && method.version == ::a2a::generation::v03) {
+            grpc::rest_request names;
+            if (const auto clear = grpc::read_named_request(method.what, call.json, names); !clear) {
+                co_await request::respond_refusal(request, grpc::as_json(method.version), clear.error());
+                co_return true;
+            }
+        }
     }
     if (call.named.refused()) {
         co_await respond_named(request, call.named);

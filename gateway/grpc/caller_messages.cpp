@@ -1,6 +1,7 @@
 #include "gateway/grpc/caller_messages.hpp"
 
 #include "a2a/dialect/error.hpp"
+#include "a2a/protobuf/fields.hpp"
 #include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/grpc/head_lines.hpp"
@@ -303,26 +304,28 @@ core::result<> caller_messages::see_piece(std::string_view piece)
         if (part.begins && reader_.compressed()) {
             return core::upstream_error(errc::upstream_protocol, "a message is compressed, which nobody has asked for");
         }
-        if (part.ends && observed_->message.empty()) {
-            note(part.data);
-            continue;
+        const bool whole = part.ends && observed_->message.empty();
+        if (!whole) {
+            observed_->message += part.data;
         }
-        observed_->message += part.data;
         if (part.ends) {
-            note(observed_->message);
+            if (auto noted = note(whole ? part.data : observed_->message); !noted) {
+                return noted;
+            }
             give_up(observed_->message);
         }
     }
     return {};
 }
 
-// One that is none shows nothing.
-void caller_messages::note(std::string_view message)
+core::result<> caller_messages::note(std::string_view message)
 {
-    const ::a2a::protobuf::codec_options options{.from_agent = true, .bytes = message.size() * 6 + 4096};
-    if (::a2a::protobuf::to_json(*terms_.method->response, message, options, observed_->noted)) {
-        observed_->ends.push_back(observed_->noted.size());
+    // Whose the task is would not be known.
+    if (!::a2a::protobuf::append_shown(*terms_.method->response, message, observed_->noted)) {
+        return core::upstream_error(errc::answer_untranslatable, "a message that is none");
     }
+    observed_->ends.push_back(observed_->noted.size());
+    return {};
 }
 
 // The part of a whole JSON answer that is a message; empty: the answer is an error, which becomes the outcome.

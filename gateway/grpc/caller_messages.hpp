@@ -92,7 +92,7 @@ private:
     core::result<net::answer_part> seen(core::result<> done, const net::answer_part& part);
     core::result<> see(const net::answer_part& part);
     core::result<> see_piece(std::string_view piece);
-    void note(std::string_view message);
+    core::result<> note(std::string_view message);
     core::result<> convert(bool last, std::string_view text);
     core::result<net::answer_part> converted(core::result<> done, bool last);
     core::result<> read_events(bool last);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace gateway::grpc {
 namespace {
@@ -18,7 +19,7 @@ using ::a2a::refusal;
 using cursor = core::json_cursor<core::wide_bytes>;
 
 constexpr std::string_view of_tasks = "tasks/";
-constexpr std::string_view of_configs = "/pushNotificationConfigs/";
+constexpr std::string_view of_configs = "/pushNotificationConfigs";
 
 // The members that HTTP+JSON has in the query.
 constexpr std::array<std::string_view, 3> in_query{"historyLength", "pageSize", "pageToken"};
@@ -28,23 +29,38 @@ bool has_body(operation what) noexcept
     return what == operation::send || what == operation::stream || what == operation::create_push;
 }
 
-// `tasks/T`, or `tasks/T/pushNotificationConfigs/C`.
+bool has_config(operation what) noexcept
+{
+    return what == operation::create_push || what == operation::get_push || what == operation::list_push ||
+           what == operation::delete_push;
+}
+
+// `tasks/T`, of push configurations also `tasks/T/pushNotificationConfigs` and `tasks/T/pushNotificationConfigs/C`. Readers do not agree on
+// what a name with more slashes names.
 bool read_name(std::string_view name, ::a2a::rest_target& to)
 {
     if (!name.starts_with(of_tasks)) {
         return false;
     }
     name.remove_prefix(of_tasks.size());
-    const auto config = name.find(of_configs);
-    to.task_id = name.substr(0, config);
-    to.config_id = config == name.npos ? std::string_view{} : name.substr(config + of_configs.size());
-    return !to.task_id.empty();
+    to.task_id = name.substr(0, name.find('/'));
+    name.remove_prefix(to.task_id.size());
+    if (has_config(to.what) && name.starts_with(of_configs)) {
+        name.remove_prefix(of_configs.size());
+        to.config_id = name.substr(name.starts_with('/') ? 1 : 0);
+        name.remove_prefix(name.starts_with('/') ? name.size() : 0);
+    }
+    return !to.task_id.empty() && name.empty() && to.config_id.find('/') == to.config_id.npos;
 }
 
-std::string name_of(const ::a2a::rest_target& from)
+// Nothing: an id has a slash, which a name cannot say.
+std::optional<std::string> name_of(const ::a2a::rest_target& from)
 {
+    if (from.task_id.find('/') != from.task_id.npos || from.config_id.find('/') != from.config_id.npos) {
+        return std::nullopt;
+    }
     auto name = std::string{of_tasks} + from.task_id;
-    return from.config_id.empty() ? name : name.append(of_configs).append(from.config_id);
+    return from.config_id.empty() ? name : name.append(of_configs).append("/").append(from.config_id);
 }
 
 }  // namespace
@@ -103,7 +119,10 @@ std::string name_of(const ::a2a::rest_target& from)
             return refusal{::a2a::rpc_code::invalid_request, {}, "has no path that the agent knows"};
         }
         const auto name = name_of(*asked);
-        out.member(method.what == operation::list_push ? "parent" : "name", std::string_view{name});
+        if (!name) {
+            return refusal{::a2a::rpc_code::invalid_params, "id", "has a slash, which a resource name cannot say"};
+        }
+        out.member(method.what == operation::list_push ? "parent" : "name", std::string_view{*name});
         for (auto query = asked->query; !query.empty();) {
             const auto end = std::min(query.find('&'), query.size());
             const auto each = query.substr(0, end);

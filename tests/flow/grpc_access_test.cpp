@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 TEST_SUITE_BEGIN("flow/grpc_access");
 
@@ -34,7 +36,18 @@ void guard(config::settings& settings)
     }
 }
 
-// A Task of 1.0 in a SendMessageResponse.
+// With agents of this dialect, which everybody who is known may call.
+void guard_for_all(config::settings& settings, core::a2a_dialect dialect)
+{
+    guard(settings);
+    for (auto& each : settings.agents) {
+        each.dialects = {dialect};
+        each.call = flow::everybody_known;
+        each.discover = flow::everybody_known;
+    }
+}
+
+// A Task in a SendMessageResponse.
 std::string task_of(std::string_view id)
 {
     return grpc_message(pb_field(1, pb_field(1, id) + pb_field(3, std::string("\x08\x02", 2))));
@@ -79,13 +92,7 @@ TEST_CASE("A task of another principal is not found")
             const bool sends = request.header(":path").ends_with("SendMessage");
             return grpc_answer(sends ? task_of("t-ci") : grpc_message(pb_field(1, "t-ci")));
         },
-        [](auto& settings) {
-            guard(settings);
-            for (auto& each : settings.agents) {
-                each.call = flow::everybody_known;
-                each.discover = flow::everybody_known;
-            }
-        }
+        [](auto& settings) { guard_for_all(settings, core::a2a_dialect::v1_grpc); }
     };
     const auto port = relayed.port();
     const auto message = grpc_message(pb_field(1, "seen") + pb_field(2, pb_field(1, "m")));
@@ -104,6 +111,69 @@ TEST_CASE("A task of another principal is not found")
     auto packed = mallory;
     packed.emplace_back("cardea-agent", "seen");
     CHECK(status_of(port, v1_get, grpc_message("packed", '\1'), packed) == "12");
+}
+
+TEST_CASE("A task of another principal has no other name by which an agent of 0.3 would find it")
+{
+    grpc_relayed relayed{
+        [](const auto&) { return grpc_answer(task_of("t-ci")); },
+        [](auto& settings) { guard_for_all(settings, core::a2a_dialect::v03_grpc); }
+    };
+    const auto ask = [&](std::string_view method, std::string_view message, field_lines with) {
+        with.emplace_back("cardea-agent", "seen");
+        return status_of(relayed.port(), "/a2a.v1.A2AService/" + std::string{method}, grpc_message(message), with);
+    };
+    CHECK(ask("SendMessage", pb_field(1, pb_field(1, "m")), ci) == "0");
+    CHECK(ask("GetTask", pb_field(1, "tasks/t-ci"), ci) == "0");
+    CHECK(ask("GetTaskPushNotificationConfig", pb_field(1, "tasks/t-ci/pushNotificationConfigs/c"), ci) == "0");
+    REQUIRE(relayed.agent.requests().size() == 3);
+    for (const std::string method :
+         {"GetTask",
+          "CancelTask",
+          "TaskSubscription",
+          "GetTaskPushNotificationConfig",
+          "DeleteTaskPushNotificationConfig"}) {
+        CAPTURE(method);
+        CHECK(ask(method, pb_field(1, "tasks/t-ci"), mallory) == "5");
+        for (const auto* const name :
+             {"t-ci",
+              "x/t-ci",
+              "/tasks/t-ci",
+              "x/tasks/t-ci",
+              "tasks/n/t-ci",
+              "tasks//tasks/t-ci",
+              "tasks/n/pushNotificationConfigs/t-ci"}) {
+            CAPTURE(name);
+            const auto status = ask(method, pb_field(1, name), mallory);
+            CHECK((status == "3" || status == "5"));
+        }
+        CHECK(ask(method, pb_field(1, "n"), ci) == "3");
+    }
+    CHECK(relayed.agent.requests().size() == 3);
+}
+
+TEST_CASE("A task is its caller's whatever else its answer holds, and an answer that is none is refused")
+{
+    constexpr std::string_view not_a_number{"\x11\0\0\0\0\0\0\xF8\x7F", 9};
+    const auto metadata = pb_field(6, pb_field(1, pb_field(1, "x") + pb_field(2, not_a_number)));
+    const auto text = pb_field(6, pb_field(1, pb_field(1, "\xFF")));
+    for (const auto& [more, status] : {std::pair{metadata, "0"}, {text, "0"}, {std::string{"\x0B\x0C"}, "13"}}) {
+        CAPTURE(status);
+        grpc_relayed relayed{
+            [&](const auto&) {
+                return grpc_answer(grpc_message(
+                    pb_field(1, pb_field(1, "t-ci") + pb_field(2, "c") + pb_field(3, std::string("\x08\x02", 2)) + more)
+                ));
+            },
+            [](auto& settings) { guard_for_all(settings, core::a2a_dialect::v1_grpc); }
+        };
+        const auto message = grpc_message(pb_field(1, "seen") + pb_field(2, pb_field(1, "m")));
+        CHECK(status_of(relayed.port(), "/lf.a2a.v1.A2AService/SendMessage", message, ci) == status);
+        if (status == std::string_view{"0"}) {
+            CHECK(status_of(relayed.port(), v1_get, grpc_message(get_request("seen", "t-ci")), mallory) == "5");
+            CHECK(relayed.agent.requests().size() == 1);
+        }
+    }
 }
 
 TEST_CASE("A task in a long answer is known to be its caller's, if there is room to look at it")

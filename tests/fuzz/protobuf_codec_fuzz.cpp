@@ -1,8 +1,10 @@
 // Any bytes as a message or as JSON of any type, by the codec and by libprotobuf: what both take means one message, what one refuses the
 // other refuses too, but for what the codec is stricter in. The first byte chooses the direction, the second one the type.
+#include "a2a/dialect/task_scan.hpp"
 #include "a2a/protobuf/codec.hpp"
 #include "a2a/protobuf/fields.hpp"
 #include "a2a/protobuf/methods.hpp"
+#include "a2a/protobuf/tables.hpp"
 #include "a2a/protobuf/wire.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "tests/fuzz/http1_properties.hpp"
@@ -13,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +74,39 @@ void make_plain(tests::protobuf_message& message)
     }
 }
 
+struct shown_task : a2a::task_sink {
+    explicit shown_task(std::string_view json)
+    {
+        a2a::task_text text{a2a::task_text::until::context};
+        text.feed(json, *this);
+    }
+    void on_task(std::string_view id, std::optional<a2a::task_state> state) override
+    {
+        said.append(id).append(state ? " " + std::to_string(static_cast<int>(*state)) : "").append("\n");
+    }
+    void on_context(std::string_view id) override { said.append("context ").append(id).append("\n"); }
+
+    std::string said;
+};
+
+// The whole text shows the task that append_shown() does.
+void check_shown(const message_type& type, std::string_view bytes, std::string_view json)
+{
+    for (const auto* const each :
+         {&v1::send_message_response,
+          &v1::stream_response,
+          &v1::task,
+          &v03::send_message_response,
+          &v03::stream_response,
+          &v03::task}) {
+        if (each == &type) {
+            std::string shown;
+            require(append_shown(type, bytes, shown), "what is read is shown", bytes, json);
+            require(shown_task{shown}.said == shown_task{json}.said, "one task is shown", shown, json);
+        }
+    }
+}
+
 void check_bytes(const message_type& type, std::string_view bytes)
 {
     std::string json = "before";
@@ -88,6 +124,7 @@ void check_bytes(const message_type& type, std::string_view bytes)
     }
     json.erase(0, 6);
     require(core::count_members(json).has_value(), "the text is JSON", bytes, json);
+    check_shown(type, bytes, json);
     if (message == nullptr) {
         // Content that a later field replaces need not be good.
         std::string canonical;

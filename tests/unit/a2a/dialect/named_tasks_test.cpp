@@ -107,7 +107,7 @@ TEST_CASE("A push configuration names its task, also the one that a message brin
     CHECK(named(R"({"configuration":{"taskPushNotificationConfig":{"taskId":"t","id":"p"}}})") == names{"t"});
     CHECK(named(R"({"configuration":{"pushNotificationConfig":{"task_id":"t","url":"u"}}})") == names{"t"});
     CHECK(named(R"({"pushNotificationConfig":{"taskId":"t"}})") == names{"t"});
-    CHECK(named(R"({"taskPushNotificationConfig":{"name":"tasks/t/pushNotificationConfigs/p"}})") == names{"t"});
+    CHECK(named(R"({"taskPushNotificationConfig":{"name":"tasks/t/pushNotificationConfigs/p"}})") == names{"t", "p"});
 }
 
 TEST_CASE("The tasks that a message refers to come behind its own, all of them")
@@ -123,10 +123,15 @@ TEST_CASE("A resource name of the protocol buffers of 0.3 names its task")
 {
     CHECK(
         named(R"({"parent":"tasks/a","config":{"name":"tasks/b/pushNotificationConfigs/c","task_id":"d"}})") ==
-        names{"a", "b", "d"}
+        names{"a", "b", "c", "d"}
     );
-    CHECK(named(R"({"name":"tasks/a/pushNotificationConfigs/c","Name":"tasks/\u0062"})") == names{"a", "b"});
-    CHECK(named(R"({"name":"other/a","parent":7,"config":[]})").empty());
+    CHECK(named(R"({"name":"tasks/a/pushNotificationConfigs/c","Name":"tasks/\u0062"})") == names{"a", "c", "b"});
+    CHECK(named(R"({"name":"other/a","parent":7,"config":[]})") == names{"other", "a"});
+    CHECK(named(R"({"name":"t"})") == names{"t"});  // some readers look behind the last slash
+    CHECK(named(R"({"name":"/tasks//t/"})") == names{"tasks", "t"});
+    CHECK(named(R"({"name":"tasks/tasks/t"})") == names{"tasks", "t"});
+    CHECK(named(R"({"name":"pushNotificationConfigs"})") == names{"pushNotificationConfigs"});
+    CHECK(named(R"({"name":"tasks//","parent":""})").empty());
     CHECK(named(R"({"name":["other/a"]})").empty());
     CHECK(named(R"({"name":["tasks/a"]})") == names{"unclear"});
     CHECK(named(R"({"config":{"parent":[["tasks\/a"]]},"id":null})") == names{"unclear"});

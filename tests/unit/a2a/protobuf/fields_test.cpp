@@ -240,3 +240,44 @@ TEST_CASE("A request is read no further once its reader says so")
     REQUIRE(scan.feed(whole_request(), once).has_value());
     CHECK(seen == 1);
 }
+
+TEST_CASE("An answer shows its task, whatever else it holds")
+{
+    const auto shown = [](const message_type& type, const std::string& bytes) {
+        std::string json;
+        return append_shown(type, bytes, json) ? json : "nothing" + json;
+    };
+    const auto task = delimited(1, "t") + delimited(2, "c") + delimited(3, varint(1, 2) + delimited(2, "\xFF"));
+    constexpr std::string_view told = R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}})";
+    CHECK(shown(v1::task, task + delimited(6, "no message") + delimited(31, "\xFF")) == told);
+    CHECK(shown(v03::send_message_response, delimited(1, task)) == R"({"task":)" + std::string{told} + "}");
+    CHECK(
+        shown(v1::stream_response, delimited(3, delimited(1, "t") + delimited(2, "c") + delimited(3, ""))) ==
+        R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{}}})"
+    );
+    CHECK(
+        shown(v1::stream_response, delimited(4, delimited(1, "t") + delimited(3, "\xFF"))) ==
+        R"({"artifactUpdate":{"taskId":"t","artifact":{}}})"
+    );
+    CHECK(
+        shown(v1::send_message_response, delimited(2, delimited(1, "m") + delimited(2, "c"))) ==
+        R"({"message":{"contextId":"c"}})"
+    );
+    CHECK(shown(v1::send_message_response, "") == "{}");
+    // The last one counts, also of a oneof; parts of a message become one.
+    CHECK(shown(v1::task, delimited(1, "s") + task) == told);
+    CHECK(
+        shown(v1::stream_response, delimited(2, delimited(2, "d")) + delimited(1, task)) ==
+        R"({"task":)" + std::string{told} + "}"
+    );
+    CHECK(
+        shown(v1::stream_response, delimited(1, task) + delimited(1, delimited(1, "u"))) ==
+        R"({"task":{"id":"u","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}})"
+    );
+    // Another wire type is another field.
+    CHECK(shown(v1::task, varint(1, 7) + delimited(2, "c")) == R"({"contextId":"c"})");
+    for (const std::string broken : {"\x0A\x05t", "\x0B\x0C", "\x80", "\x02"}) {
+        CHECK(shown(v1::send_message_response, broken) == "nothing");
+        CHECK(shown(v1::send_message_response, delimited(1, broken)) == "nothing");
+    }
+}

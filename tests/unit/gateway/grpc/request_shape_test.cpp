@@ -56,6 +56,34 @@ TEST_CASE("a name that names no task is refused with its member")
     }
 }
 
+TEST_CASE("a name with more in it than readers agree on is refused")
+{
+    const auto reads = [](operation what, std::string_view name) {
+        rest_request out;
+        return read_named_request(what, R"({"name":")" + std::string{name} + "\"}", out).has_value();
+    };
+    for (const auto* const name :
+         {"x/t", "/tasks/t", "x/tasks/t", "tasks//t", "tasks/n/t", "tasks/n/tasks/t", "tasks/t/"}) {
+        CAPTURE(name);
+        CHECK_FALSE(reads(operation::get, name));
+        CHECK_FALSE(reads(operation::delete_push, name));
+    }
+    CHECK_FALSE(reads(operation::cancel, "tasks/n/pushNotificationConfigs/t"));
+    CHECK_FALSE(reads(operation::subscribe, "tasks/n/pushNotificationConfigs"));
+    CHECK_FALSE(reads(operation::get_push, "tasks/n/pushNotificationConfigs/t/u"));
+    CHECK_FALSE(reads(operation::get_push, "tasks/n/pushNotificationConfigsx"));
+    CHECK(reads(operation::get_push, "tasks/t"));
+    CHECK(reads(operation::get_push, "tasks/t/pushNotificationConfigs"));
+    CHECK(reads(operation::get_push, "tasks/t/pushNotificationConfigs/"));
+}
+
+TEST_CASE("an id with a slash has no name")
+{
+    constexpr std::string_view why = "has a slash, which a resource name cannot say";
+    CHECK(named(operation::get, "GET", "/v1/tasks/x%2Ft") == why);
+    CHECK(named(operation::delete_push, "DELETE", "/v1/tasks/t/pushNotificationConfigs/c%2Fd") == why);
+}
+
 TEST_CASE("a message that is sent is its own body")
 {
     rest_request out;
