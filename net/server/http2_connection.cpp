@@ -158,6 +158,9 @@ http2::stream_user* http2_connection::on_request(std::int32_t id, http2::receive
 
 void http2_connection::start_some()
 {
+    if (!starting_.empty() && std::exchange(drains_after_request_, false)) {
+        drain();
+    }
     for (std::size_t i = 0; i < started_at_once && started_ < starting_.size();) {
         auto* const exchange = starting_[started_++];
         if (exchange->caller_left()) {  // before anything was done for it

@@ -52,6 +52,8 @@ public:
 
     // GOAWAY that names no stream yet, a second later the one that does. Streams that have begun go on.
     void drain();
+    // The same once its first request has come: a caller that connects while the gateway goes on accepting connections is to be served.
+    void drain_after_request() noexcept { drains_after_request_ = true; }
 
     // Cuts every exchange.
     void abort();
@@ -122,6 +124,7 @@ private:
     core::steady_time stalled_at_ = never;
     std::uint64_t bytes_out_ = 0;  // when that was set
     bool announced_ = false;
+    bool drains_after_request_ = false;
     bool ended_idle_ = false;
     bool running_ = false;
     bool written_ = false;  // since rest()

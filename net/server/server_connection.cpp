@@ -135,8 +135,10 @@ routine<> server_connection::run_http2()
     const http2_parts
         parts{loop_, caller_, alarm_, handler_, settings_, spaces_, peer_, sender_, certificate_, secure_};
     http2_ = std::make_unique<http2_connection>(parts);
-    if (ending_ || draining_) {
+    if (draining_) {
         http2_->drain();
+    } else if (ending_) {
+        http2_->drain_after_request();
     }
     co_await http2_->run();
 }

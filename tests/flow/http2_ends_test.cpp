@@ -1,5 +1,6 @@
 // How connections of HTTP/2 end in order: at the gateway's end, by age, idle.
 #include "tests/flow/http2_caller.hpp"
+#include "tests/flow/lifecycle_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -45,6 +46,27 @@ TEST_CASE("A drain announces the end at once and names the last stream a second 
     CHECK(caller.answered(1));
     CHECK(caller.goaway() == 0);
     CHECK(call.gateway.wait_until_stopped());
+}
+
+TEST_CASE("A connection that is made during drain_delay is served before it hears of the end")
+{
+    relayed call{
+        [](const auto&) { return answer_json("{}"); },
+        [](config::settings& settings) { settings.timeouts.drain = settings.timeouts.drain_delay = 1h; }
+    };
+    REQUIRE(flow::begins_to_drain(call.gateway));
+    CHECK(call.gateway.metric("cardea_ready") == 0);  // asks every worker: all of them know by now
+    http2_caller caller{call.port()};
+    caller.send(raw::frame(raw::ping, 0, 0, "12345678"));
+    REQUIRE(caller.until([](const auto& each) { return each.type == raw::ping; }));
+    CHECK(caller.goaway_stream() == 0);  // none has come
+    caller.send(http2_call(1, flow::call_body()));
+    REQUIRE(caller.until([](const auto& each) { return each.type == raw::goaway; }));
+    CHECK(caller.goaway_stream() == no_stream);
+    CHECK(caller.answered(1));
+    CHECK(caller.field(1, ":status") == "200");
+    call.gateway.stop();
+    CHECK(call.gateway.wait_until_stopped(5s));
 }
 
 TEST_CASE("A connection that has grown old ends after its streams, and one without a stream when it is idle")

@@ -186,7 +186,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_bytes(type, input);
         const auto each = [](request_scan::told, std::string_view) { return true; };
         request_scan scan{type};
-        if (scan.feed(input, each)) {
+        if (scan.feed(input, each) && scan.whole()) {
             std::string edited{input};
             replace_tenant(type, edited, scan.tenant().place, "t");
             request_scan again{type};
