@@ -320,7 +320,7 @@ core::result<> caller_messages::see_piece(std::string_view piece)
 
 core::result<> caller_messages::note(std::string_view message)
 {
-    // Whose the task is would not be known.
+    // Otherwise nobody knew whose the task is.
     if (!::a2a::protobuf::append_shown(*terms_.method->response, message, observed_->noted)) {
         return core::upstream_error(errc::answer_untranslatable, "a message that is none");
     }

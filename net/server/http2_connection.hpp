@@ -52,7 +52,7 @@ public:
 
     // GOAWAY that names no stream yet, a second later the one that does. Streams that have begun go on.
     void drain();
-    // The same once its first request has come: a caller that connects while the gateway goes on accepting connections is to be served.
+    // Does so once its first request has come: a caller that connects while the gateway goes on accepting connections is to be served.
     void drain_after_request() noexcept { drains_after_request_ = true; }
 
     // Cuts every exchange.
