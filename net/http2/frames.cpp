@@ -105,7 +105,7 @@ frame_watch::verdict frame_watch::look(const frame_start& frame, bool open, bool
         case frame_type::headers:
             return ended ? look_at_ended(frame, now) : verdict::pass;
         case frame_type::rst_stream:
-            return open ? verdict::pass : control(now);
+            return open || (is_late(frame.stream) && take_late(frame)) ? verdict::pass : control(now);
         case frame_type::settings:
             return (frame.flags & ack_flag) != 0 ? verdict::pass : control(now);
         case frame_type::ping:
@@ -160,13 +160,45 @@ frame_watch::verdict frame_watch::control(core::steady_time now) noexcept
 // RFC 9113 section 5.1. The library ignores such frames, as it does not know who has ended the stream.
 frame_watch::verdict frame_watch::look_at_ended(const frame_start& frame, core::steady_time now) noexcept
 {
+    const bool late = is_late(frame.stream);
+    if (late && take_late(frame)) {
+        return verdict::pass;
+    }
     const auto counted = control(now);
-    const bool late =
-        ending_ || std::find(reset_by_us_.begin(), reset_by_us_.end(), frame.stream) != reset_by_us_.end();
     if (late || counted != verdict::pass) {
         return counted;
     }
     return frame.type == frame_type::headers ? verdict::headers_after_end : verdict::data_after_end;
+}
+
+// The peer may not know yet that the stream is over.
+bool frame_watch::is_late(std::int32_t stream) const noexcept
+{
+    return ending_ || std::find(reset_by_us_.begin(), reset_by_us_.end(), stream) != reset_by_us_.end();
+}
+
+bool frame_watch::take_late(const frame_start& frame) noexcept
+{
+    const bool content = frame.type == frame_type::data && frame.length > 0;
+    auto& left = content ? late_bytes_ : late_frames_;
+    const auto size = content ? std::uint64_t{frame.length} : 1;
+    if (left < size) {
+        return false;
+    }
+    left -= size;
+    return true;
+}
+
+void frame_watch::expect_late(std::uint64_t streams) noexcept
+{
+    late_bytes_ = std::min(late_bytes_ + streams * window_, late_windows * window_);
+    late_frames_ = std::min(late_frames_ + streams * late_others, late_windows * late_others);
+}
+
+void frame_watch::sent_end() noexcept
+{
+    ending_ = true;
+    expect_late(late_windows);
 }
 
 bool frame_watch::count_own_reset(error_code code, core::steady_time now) noexcept
@@ -180,6 +212,7 @@ bool frame_watch::count_own_reset(error_code code, core::steady_time now) noexce
         case error_code::enhance_your_calm:
             return count_reset(now);
         default:
+            expect_late(1);
             return true;
     }
 }

@@ -93,10 +93,11 @@ private:
 
 class frame_watch {
 public:
-    // Both limits are those of session_settings.
-    frame_watch(std::uint32_t resets, std::uint32_t control) noexcept
+    // All are those of session_settings. `window`: of a stream.
+    frame_watch(std::uint32_t resets, std::uint32_t control, std::uint32_t window) noexcept
         : resets_{resets},
-          control_{control}
+          control_{control},
+          window_{window}
     {
     }
 
@@ -108,7 +109,8 @@ public:
         headers_after_end,  // a fault of the connection
         broken_priority,    // another
     };
-    // A frame begins. `open`: its stream exists; `ended`: it existed. Late frames of streams that we have reset are no fault.
+    // A frame begins. `open`: its stream exists; `ended`: it existed. Late frames of streams that we have reset are no fault,
+    // and as many as the window of a stream lets be on their way do not count as control.
     verdict look(const frame_start& frame, bool open, bool ended, core::steady_time now) noexcept;
 
     // More of the frame's payload. Nobody follows priorities of RFC 7540, but a stream may not depend on itself (its section 5.3.1).
@@ -128,17 +130,25 @@ public:
     void sent_reset(std::int32_t stream);
     void sent_ping() noexcept { ++pings_out_; }
     // GOAWAY with the last stream: the peer may not know it yet.
-    void sent_end() noexcept { ending_ = true; }
+    void sent_end() noexcept;
 
 private:
     static constexpr std::uint64_t updates_for_data = 10;
     static constexpr std::size_t resets_remembered = 1024;
+    static constexpr std::uint64_t late_windows = 256;  // at most, of all streams
+    static constexpr std::uint64_t late_others = 4;     // of one stream: head, trailers, an empty end, a reset
 
     verdict control(core::steady_time now) noexcept;
     verdict look_at_ended(const frame_start& frame, core::steady_time now) noexcept;
+    bool is_late(std::int32_t stream) const noexcept;
+    bool take_late(const frame_start& frame) noexcept;
+    void expect_late(std::uint64_t streams) noexcept;
 
     allowance resets_;
     allowance control_;
+    std::uint64_t window_;
+    std::uint64_t late_bytes_ = 0;           // of content that may still come
+    std::uint64_t late_frames_ = 0;          // without content
     std::vector<std::int32_t> reset_by_us_;  // the latest; a ring
     std::size_t next_reset_ = 0;
     std::uint64_t updates_allowed_ = updates_for_data;

@@ -18,7 +18,7 @@ struct session_state {
           user{told},
           heads{settings.head},
           splitter{of.as == role::server ? preface.size() : 0},
-          watch{of.resets, of.control}
+          watch{of.resets, of.control, of.stream_window}
     {
     }
     session_state(const session_state&) = delete;

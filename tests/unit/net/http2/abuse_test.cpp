@@ -113,17 +113,36 @@ TEST_CASE("DATA of padding alone counts as empty")
     CHECK(rig.ends() == useless);
 }
 
-TEST_CASE("Late frames of a stream that was reset count, and are no fault")
+TEST_CASE("Late frames of a stream that was reset are no fault, and count beyond what may be on its way")
 {
     begun_session rig;
     rig.feed(raw::headers_frame(1, raw::post(), raw::end_headers));
     rig.session.reset(1, net::http2::error_code::cancel);
     CHECK(rig.ends() == "reset 1 cancel\n");
-    rig.feed(raw::repeated(raw::frame(raw::data, 0, 1, "x"), burst - 2));
-    rig.feed(raw::headers_frame(1, {{"a", "trailer"}}));
+    const std::size_t window = 64 * 1024;
+    const auto small = raw::frame(raw::data, 0, 1, "x");
+    rig.feed(raw::repeated(small, 2 * burst));
+    rig.feed(raw::repeated(raw::frame(raw::data, 0, 1, std::string(1024, 'x')), (window - 2 * burst) / 1024));
+    rig.feed(raw::repeated(small, (window - 2 * burst) % 1024));
+    rig.feed(raw::headers_frame(1, {{"a", "trailer"}}) + raw::repeated(raw::frame(raw::data, 0, 1), 3));
     CHECK(rig.ends().empty());
-    rig.feed(raw::frame(raw::data, 0, 1, "x"));
+    rig.feed(raw::repeated(small, burst - 2) + raw::frame(raw::data, 0, 1));
+    CHECK(rig.ends().empty());
+    rig.feed(small);
     CHECK(rig.ends() == useless);
+}
+
+TEST_CASE("A reset that crosses ours does not count")
+{
+    begun_session rig;
+    std::uint32_t stream = 1;
+    for (std::size_t i = 0; i < 2 * burst; ++i, stream += 2) {
+        rig.feed(raw::headers_frame(stream, raw::post(), raw::end_headers));
+        rig.session.reset(static_cast<std::int32_t>(stream), net::http2::error_code::cancel);
+        rig.sent();
+        rig.feed(raw::frame(raw::rst_stream, 0, stream, raw::number(8, 4)));
+    }
+    CHECK(rig.ends().find("goaway") == std::string::npos);
 }
 
 TEST_CASE("Frames on a stream that its own sender has ended are faults")
