@@ -102,7 +102,9 @@ void check_shown(const message_type& type, std::string_view bytes, std::string_v
         if (each == &type) {
             std::string shown;
             require(append_shown(type, bytes, shown), "what is read is shown", bytes, json);
-            require(shown_task{shown}.said == shown_task{json}.said, "one task is shown", shown, json);
+            // With another escape an id may be one that is too long to be told.
+            const bool escapes = shown.find('\\') != std::string::npos;
+            require(escapes || shown_task{shown}.said == shown_task{json}.said, "one task is shown", shown, json);
         }
     }
 }
@@ -124,8 +126,9 @@ void check_bytes(const message_type& type, std::string_view bytes)
     }
     json.erase(0, 6);
     require(core::count_members(json).has_value(), "the text is JSON", bytes, json);
-    check_shown(type, bytes, json);
-    if (message == nullptr) {
+    if (message != nullptr) {
+        check_shown(type, bytes, json);
+    } else {
         // Content that a later field replaces need not be good.
         std::string canonical;
         append_canonical(canonical, type, bytes);
