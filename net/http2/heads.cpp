@@ -286,12 +286,8 @@ std::optional<core::error> head_builder::finish(bool last)
             add_line("cookie", cookies_);
         }
     }
-    if (!has_length_ && !interim_) {
-        if (!last) {
-            add_line("transfer-encoding", "chunked");
-        } else if (of_ == kind::answer && !text_.starts_with("HTTP/1.1 204") && !text_.starts_with("HTTP/1.1 304")) {
-            add_line("content-length", "0");
-        }
+    if (!last && !has_length_ && !interim_) {
+        add_line("transfer-encoding", "chunked");
     }
     end_head();
     return std::nullopt;
