@@ -32,8 +32,8 @@ http2::session_settings settings_of(const http2_parts& parts)
     return out;
 }
 
-// Of the bodies that may be held, one connection's streams may hold a half, or this if that is more: a caller that takes nothing of its
-// answers leaves room for others. Less would refuse clients and proxies that send everything over one connection.
+// The streams of one connection may hold half of all bodies, or this if that is more: a caller that takes nothing of its answers leaves
+// room for others. Less would refuse clients and proxies that send everything over one connection.
 constexpr std::uint64_t least_part = 64 * 1024 * 1024;
 
 std::uint64_t part_of(const shared_budget* whole) noexcept
